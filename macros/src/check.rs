@@ -1,0 +1,15 @@
+//! What a declaration can get wrong although every name in it means something.
+//!
+//! Pure functions over the model; each mistake is reported on its very word, with what to do about it.
+
+mod causes;
+mod fields;
+mod graph;
+mod names;
+mod types;
+
+pub(crate) use causes::causes;
+pub(crate) use fields::fields;
+pub(crate) use graph::graph;
+pub(crate) use names::names;
+pub(crate) use types::types;

@@ -1,0 +1,172 @@
+//! The attempt at changing columns of a row: the state stays, the version rises.
+
+use crate::{
+    attempt::Attempt,
+    backend::Backend,
+    error::{Error, ErrorKind},
+    handle::Seal,
+    lifecycle::{Lifecycle, Source},
+    outcome::{Clash, Conflict, Loss},
+    plan::{Plan, PlanOn, Prepared, Ready, Ruling, Verdict},
+    row::{Columns, Stored, arguments, locate, unbound},
+    statement::Bind,
+};
+
+/// What `amend` makes an [`Attempt`] of.
+pub struct Amendment<'c, F: Source> {
+    from: F::Any,
+    edit: Edit<'c, F>,
+    edited: Option<<F::Any as Lifecycle>::Row>,
+    check: Option<Box<dyn Fn(&F) -> bool + Send + 'c>>,
+}
+
+type Edit<'c, F> = Box<dyn Fn(&mut <<F as crate::Handle>::Any as Lifecycle>::Row) + Send + 'c>;
+
+impl<'c, F: Source> Attempt<Amendment<'c, F>> {
+    #[doc(hidden)]
+    pub fn amendment(from: F, edit: impl Fn(&mut <F::Any as Lifecycle>::Row) + Send + 'c) -> Self {
+        Self::new(Amendment { from: from.widen(), edit: Box::new(edit), edited: None, check: None })
+    }
+
+    /// A guard: the row is amended only if it says yes to it, as it is at every try.
+    pub fn check(mut self, check: impl Fn(&F) -> bool + Send + 'c) -> Self {
+        self.plan.check = Some(Box::new(check));
+        self
+    }
+}
+
+impl<F: Source> Plan for Amendment<'_, F> {
+    type Any = F::Any;
+    type Won = F;
+    type Back = F;
+    const CREATES: bool = false;
+
+    fn name(&self) -> &'static str {
+        "amend"
+    }
+
+    fn key(&self) -> &<F::Any as Lifecycle>::Key {
+        self.from.key()
+    }
+
+    fn cause(&self) -> Option<String> {
+        None
+    }
+
+    fn may_violate(&self) -> bool {
+        true
+    }
+
+    fn ready(&self) -> Ready {
+        match (F::view(&self.from), &self.check) {
+            (None, _) => Ready::Elsewhere,
+            (Some(from), Some(check)) if !check(from) => Ready::Refused,
+            _ => Ready::Go,
+        }
+    }
+
+    fn adopt(&mut self, found: F::Any) -> Result<(), F::Any> {
+        if F::view(&found).is_some() {
+            self.from = found;
+            Ok(())
+        } else {
+            Err(found)
+        }
+    }
+
+    fn retries(&self, conflict: &Conflict<F::Any>) -> bool {
+        match conflict.clash {
+            Clash::Stale | Clash::Moved => F::view(&conflict.found).is_some(),
+            Clash::Behind => true,
+            _ => false,
+        }
+    }
+
+    fn may_be_ours(&self, loss: &Loss<F::Any>) -> bool {
+        // Nothing in the row tells one amendment from another.
+        !matches!(loss, Loss::Conflict(Conflict { clash: Clash::UniqueTaken(_), .. }))
+    }
+
+    fn won(&self) -> Result<F, Error> {
+        let row = self.edited.clone().unwrap_or_else(|| self.from.row().clone());
+        let next = self.from.with_row(row, Seal(()));
+        narrow(next)
+    }
+
+    fn back(self) -> Result<F, Error> {
+        narrow(self.from)
+    }
+
+    fn refused(self) -> Loss<F::Any> {
+        Loss::Refused(self.from)
+    }
+}
+
+impl<B: Backend, F: Source<Any: Stored<B>>> PlanOn<B> for Amendment<'_, F> {
+    fn write(&mut self) -> Result<Prepared<B>, Error> {
+        let version = self.from.version();
+        if version >= F::Any::version_limit() {
+            return Err(Error::new(ErrorKind::VersionLimit, F::Any::DESCRIPTION.table));
+        }
+        let mut row = self.from.row().clone();
+        (self.edit)(&mut row);
+        if !F::Any::same_place(&row, self.from.row()) {
+            return Err(Error::new(ErrorKind::KeyChanged, F::Any::DESCRIPTION.table));
+        }
+        let statement = &F::Any::statements(B::DIALECT).amend;
+        let arguments = arguments::<B>(statement, |arguments, bind| match bind {
+            Bind::Column(column) => F::Any::bind_column(arguments, &row, column),
+            Bind::Expected => F::Any::bind_status(arguments, self.from.state()),
+            Bind::Version => F::Any::bind_version(arguments, version),
+            _ => Err(unbound(bind)),
+        })?;
+        self.edited = Some(row);
+        Ok((&statement.sql, arguments))
+    }
+
+    fn reread(&self, locked: bool) -> Result<Prepared<B>, Error> {
+        locate::<B, F::Any>(self.from.row(), locked)
+    }
+
+    fn judge(&self, row: &B::Row) -> Result<Verdict<F::Any>, Error> {
+        let found = F::Any::decode(&Columns::selected(row))?;
+        let (now, version) = (found.state(), found.version());
+        let (at, known) = (self.from.state(), self.from.version());
+        let behind = version < known || (now != at && F::Any::DESCRIPTION.reaches(now, at));
+        let ruling = if behind {
+            Ruling::Clash(Clash::Behind)
+        } else if now != at {
+            Ruling::Clash(Clash::Moved)
+        } else if version != known {
+            Ruling::Clash(Clash::Stale)
+        } else {
+            Ruling::Unmoved
+        };
+        Ok(Verdict { found, ruling })
+    }
+
+    fn holders(&self) -> Result<Vec<(Clash, Prepared<B>)>, Error> {
+        let row = self.edited.as_ref().unwrap_or_else(|| self.from.row());
+        unique_columns::<B, F::Any>(row)
+    }
+}
+
+/// The handle that an attempt started from; what it goes on from is always of the same kind.
+pub(crate) fn narrow<F: Source>(any: F::Any) -> Result<F, Error> {
+    F::narrow(any).map_err(|any| Error::new(ErrorKind::NoEffect, F::Any::DESCRIPTION.table).key(any.key()))
+}
+
+/// Where to look for another row that has the same value in a column declared unique.
+pub(crate) fn unique_columns<B: Backend, A: Stored<B>>(
+    row: &A::Row,
+) -> Result<Vec<(Clash, Prepared<B>)>, Error> {
+    let lookups = A::statements(B::DIALECT).unique_column.iter().map(|(column, statement)| {
+        let arguments = arguments::<B>(statement, |arguments, bind| match bind {
+            Bind::Column(column) => A::bind_column(arguments, row, column),
+            _ => Err(unbound(bind)),
+        })?;
+        let clash = Clash::UniqueTaken(Some(A::DESCRIPTION.columns[*column].field));
+        Ok((clash, (statement.sql.as_str(), arguments)))
+    });
+    lookups.collect()
+}

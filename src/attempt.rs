@@ -1,0 +1,177 @@
+//! A step about to be tried, and the ways to try it.
+
+use crate::{
+    backend::Backend,
+    course::{Course, Decided, Scope, try_once},
+    error::{BoxError, Error},
+    fault::Fault,
+    outcome::Outcome,
+    plan::{Plan, PlanOn},
+    policy::Policy,
+    session::{Own, Session},
+    uncommitted::Uncommitted,
+    won::Won,
+};
+use sqlx::Pool;
+use std::future::Future;
+
+/// A step about to be tried. Nothing happens until one of these runs it:
+///
+/// - [`apply`](Attempt::apply): on its own;
+/// - [`begin`](Attempt::begin): with more work in the same transaction, until `commit`;
+/// - [`apply_with`](Attempt::apply_with): with more work in a closure that may run again;
+/// - [`apply_in`](Attempt::apply_in): inside a transaction of the caller's.
+#[must_use = "nothing happens until `apply`, `begin`, `apply_with` or `apply_in`"]
+pub struct Attempt<P> {
+    pub(crate) plan: P,
+    pub(crate) policy: Policy,
+    pub(crate) request_id: Option<String>,
+}
+
+impl<P> Attempt<P> {
+    pub(crate) fn new(plan: P) -> Self {
+        Self { plan, policy: Policy::return_current(), request_id: None }
+    }
+
+    /// What to do when this attempt loses; by default the current state is returned, which is right for money.
+    ///
+    /// It holds where the transaction is ours; inside a caller's transaction nothing is ever tried again.
+    pub fn policy(mut self, policy: Policy) -> Self {
+        self.policy = policy;
+        self
+    }
+
+    /// Names the request in the `tracing` events of this attempt.
+    pub fn request_id(mut self, id: impl Into<String>) -> Self {
+        self.request_id = Some(id.into());
+        self
+    }
+}
+
+impl<P: Plan> Attempt<P> {
+    /// Tries the step on its own: one statement for a winner, one more for a loser.
+    ///
+    /// `db` is `&pool` or `&mut connection`; inside a transaction use [`apply_in`](Attempt::apply_in).
+    ///
+    /// # Errors
+    ///
+    /// Faults only; a lost race is an [`Outcome`]. [`ErrorKind::Busy`] when engine conflicts used up the restarts,
+    /// [`ErrorKind::CommitUnknown`] when a reply was lost and trying again could not settle it,
+    /// [`ErrorKind::Unreadable`], [`ErrorKind::NoEffect`], [`ErrorKind::VersionLimit`], [`ErrorKind::Database`].
+    pub fn apply<'a, D>(self, db: D) -> impl Future<Output = Result<Outcome<P::Won>, Error>> + Send
+    where
+        D: Own<'a>,
+        P: PlanOn<D::Db>,
+    {
+        let mut db = db.access();
+        async move {
+            let mut course = Course::new(self);
+            match course.decide(&mut db, Scope::Alone).await? {
+                Decided::Won(connection) => {
+                    if let Some(connection) = connection {
+                        connection.release();
+                    }
+                    course.applied().map(Outcome::Applied)
+                }
+                Decided::Lost(loss) => Ok(loss.into()),
+                Decided::Refused => Ok(course.refused()),
+            }
+        }
+    }
+
+    /// Wins the row in a transaction of its own and leaves it open for more work, until [`Won::commit`].
+    ///
+    /// The transaction takes its connection from the pool, so the pool needs a free one.
+    ///
+    /// # Errors
+    ///
+    /// As for [`apply`](Attempt::apply).
+    pub fn begin<B>(self, pool: &Pool<B>) -> impl Future<Output = Result<Outcome<Won<B, P>>, Error>> + Send
+    where
+        B: Backend,
+        P: PlanOn<B>,
+    {
+        async move {
+            let mut course = Course::new(self);
+            match course.start(pool).await? {
+                Decided::Won(transaction) => {
+                    let next = course.next()?;
+                    Ok(Outcome::Applied(Won::new(transaction, next, course)))
+                }
+                Decided::Lost(loss) => Ok(loss.into()),
+                Decided::Refused => Ok(course.refused()),
+            }
+        }
+    }
+
+    /// Wins the row in a transaction of its own, runs the work in it and commits.
+    ///
+    /// The work is a closure such as `async move |tx, paid| { … }`. It runs only once the row is won, and **runs
+    /// again** when the engine gave the transaction up (a deadlock, a serialization failure), so it does nothing
+    /// that a rollback does not undo: what leaves the database goes into an outbox table.
+    ///
+    /// In a spawned task or a handler the closure must own what it uses (`async move`, with clones): one that borrows
+    /// makes rustc say "`Send` is not general enough". [`begin`](Attempt::begin) has no such limit.
+    ///
+    /// # Errors
+    ///
+    /// As for [`apply`](Attempt::apply), and [`ErrorKind::Effect`] with the work's own error
+    /// ([`Error::effect`]), [`ErrorKind::TransactionLost`] if the transaction had ended inside the work. After any of
+    /// them nothing of the work was kept.
+    pub async fn apply_with<B, W, E>(self, pool: &Pool<B>, mut work: W) -> Result<Outcome<P::Won>, Error>
+    where
+        B: Backend,
+        P: PlanOn<B>,
+        W: AsyncFnMut(&mut B::Connection, &P::Won) -> Result<(), E>,
+        E: Into<BoxError>,
+    {
+        let mut course = Course::new(self);
+        loop {
+            let mut transaction = match course.start(pool).await? {
+                Decided::Won(transaction) => transaction,
+                Decided::Lost(loss) => return Ok(loss.into()),
+                Decided::Refused => return Ok(course.refused()),
+            };
+            let next = course.next()?;
+            let done = match work(&mut transaction, &next).await {
+                Ok(()) => transaction.try_commit().await,
+                Err(error) => {
+                    transaction.rollback().await;
+                    Err(Fault::of_work::<B>(error.into()))
+                }
+            };
+            match done {
+                Ok(()) => return Ok(Outcome::Applied(course.won(next))),
+                Err(fault) => course.again(fault).await?,
+            }
+        }
+    }
+
+    /// Tries the step inside a transaction of the caller's, once; what is won becomes a handle after the caller's
+    /// commit, see [`Uncommitted`].
+    ///
+    /// A unique violation that the step provokes does not kill the transaction.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::RestartTransaction`] when the engine gave the transaction up: everything in it must be done
+    /// again. Else as for [`apply`](Attempt::apply).
+    pub fn apply_in<S>(
+        self,
+        tx: &mut S,
+    ) -> impl Future<Output = Result<Outcome<Uncommitted<P::Won>>, Error>> + Send
+    where
+        S: Session,
+        P: PlanOn<S::Db>,
+    {
+        async move {
+            let mut course = Course::new(self);
+            let tried = try_once::<S::Db, P>(&mut course.plan, tx.connection(), Scope::Theirs).await;
+            match course.theirs(tried)? {
+                Decided::Won(()) => course.applied().map(|won| Outcome::Applied(Uncommitted::new(won))),
+                Decided::Lost(loss) => Ok(loss.into()),
+                Decided::Refused => Ok(course.refused()),
+            }
+        }
+    }
+}

@@ -1,0 +1,264 @@
+//! Faults only: one opaque error with a kind. Lost races are outcomes, not errors.
+
+use crate::outcome::Clash;
+use std::{borrow::Cow, fmt};
+
+/// Any boxed error.
+pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
+
+/// A fault: what happened is in its [`kind`](Error::kind), never in its text.
+///
+/// Its text names the transition, the table and the key, and says what to do. One opaque type, so that kinds can be
+/// added; one kind per way out, so that callers can decide.
+pub struct Error(Box<Inner>);
+
+#[derive(Debug, thiserror::Error)]
+#[error("{place}: {kind}{note}", place = Place(self), kind = .kind.sentence(), note = Note(.note.as_deref()))]
+struct Inner {
+    kind: ErrorKind,
+    table: &'static str,
+    step: Option<&'static str>,
+    key: Option<String>,
+    note: Option<Cow<'static, str>>,
+    source: Option<BoxError>,
+}
+
+/// What kind of fault it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// The database or the connection answered with an error; nothing was applied. The source says which.
+    Database,
+    /// Engine conflicts (deadlock, serialization failure, busy) used up the restarts; nothing was applied. Try later.
+    Busy,
+    /// The engine gave up the caller's transaction: roll back, then do *everything* in it again.
+    RestartTransaction,
+    /// Whether it was applied is not known: the reply to the write was lost. Read again before anything else.
+    CommitUnknown,
+    /// The transaction had ended behind our back (a swallowed error, a rollback or a DDL statement inside the work).
+    /// It was rolled back and the step was not applied, unless the note says that it may have been.
+    TransactionLost,
+    /// The caller's own work failed; the transaction was rolled back. [`Error::effect`] gives the work's error.
+    Effect,
+    /// The row is in the state and at the version that was expected, yet the write changed nothing (a trigger?).
+    NoEffect,
+    /// This build cannot read the row: an unknown status, a null version, a missing fact. Nothing was written to it.
+    Unreadable,
+    /// The version has reached the largest value of its type; the row was left as it is.
+    VersionLimit,
+    /// An index that is not declared refused the new row.
+    UniqueTaken,
+    /// `amend` may not change the key or a guard column.
+    KeyChanged,
+    /// A row lock makes sense only inside a transaction.
+    NotInTransaction,
+    /// `load`: the row has not reached this state yet; come back later.
+    Behind,
+    /// `load`: the row has left this state behind; the message is late or repeated.
+    Past,
+    /// `load`: the row went another way.
+    Aside,
+    /// There is no such row.
+    NotFound,
+    /// From [`Outcome::applied`](crate::Outcome::applied): it was a repeat.
+    Duplicate,
+    /// From [`Outcome::applied`](crate::Outcome::applied): the guard said no.
+    Refused,
+    /// From [`Outcome::applied`](crate::Outcome::applied): the attempt lost.
+    Conflict(Clash),
+}
+
+impl ErrorKind {
+    /// A stable name for logs and metrics.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Database => "database",
+            Self::Busy => "busy",
+            Self::RestartTransaction => "restart_transaction",
+            Self::CommitUnknown => "commit_unknown",
+            Self::TransactionLost => "transaction_lost",
+            Self::Effect => "effect",
+            Self::NoEffect => "no_effect",
+            Self::Unreadable => "unreadable",
+            Self::VersionLimit => "version_limit",
+            Self::UniqueTaken => "unique_taken",
+            Self::KeyChanged => "key_changed",
+            Self::NotInTransaction => "not_in_transaction",
+            Self::Behind => "behind",
+            Self::Past => "past",
+            Self::Aside => "aside",
+            Self::NotFound => "not_found",
+            Self::Duplicate => "duplicate",
+            Self::Refused => "refused",
+            Self::Conflict(clash) => clash.as_str(),
+        }
+    }
+
+    /// What happened and what to do.
+    fn sentence(self) -> &'static str {
+        match self {
+            Self::Database => "the database could not do it",
+            Self::Busy => "the database was too busy to decide; nothing was applied, try later",
+            Self::RestartTransaction => {
+                "the engine gave up this transaction; roll back and do everything in it again"
+            }
+            Self::CommitUnknown => {
+                "the reply was lost, so whether it was applied is not known; read the row before anything else"
+            }
+            Self::TransactionLost => "the transaction had already ended inside the work",
+            Self::Effect => "the work in the same transaction failed; all of it was rolled back",
+            Self::NoEffect => {
+                "the update had no effect although state and version are as expected; does a trigger suppress it?"
+            }
+            Self::Unreadable => "this build cannot read the row",
+            Self::VersionLimit => "the version has reached the limit of its integer type; widen the column",
+            Self::UniqueTaken => {
+                "the database refused the new row for an index that is not declared; declare the column `unique` to have the clash named"
+            }
+            Self::KeyChanged => "an amendment may not change the key or a guard column",
+            Self::NotInTransaction => {
+                "a row lock ends with its statement outside of a transaction; begin one first"
+            }
+            Self::Behind => "the row is not there yet; come back later",
+            Self::Past => "the row has been there and gone on; the message is late or repeated",
+            Self::Aside => "the row went another way",
+            Self::NotFound => "there is no such row",
+            Self::Duplicate => "not applied: the row took this step before",
+            Self::Refused => "not applied: the guard said no",
+            Self::Conflict(clash) => match clash {
+                Clash::OtherCause => "not applied: the row took this step for another cause",
+                Clash::CauseTaken => "not applied: the cause has moved another row",
+                Clash::Stale => "not applied: the row has a newer version",
+                Clash::Moved => "not applied: the row has moved on to another source of this step",
+                Clash::Aside => "not applied: the row went another way",
+                Clash::Behind => "not applied: the row is not there yet",
+                Clash::OtherContent => "not created: the key is taken by a row with other content",
+                Clash::UniqueTaken(_) => "not applied: another row has this unique value",
+            },
+        }
+    }
+}
+
+impl Error {
+    pub(crate) fn new(kind: ErrorKind, table: &'static str) -> Self {
+        Self(Box::new(Inner { kind, table, step: None, key: None, note: None, source: None }))
+    }
+
+    pub(crate) fn table_or(mut self, table: &'static str) -> Self {
+        if self.0.table.is_empty() {
+            self.0.table = table;
+        }
+        self
+    }
+
+    /// The same error, now known to mean that a transaction had ended before its time.
+    pub(crate) fn as_transaction_lost(mut self) -> Self {
+        self.0.kind = ErrorKind::TransactionLost;
+        self.note(
+            "an error was ignored in it, or a statement in it commits by itself as DDL does on MySQL: what ran before \
+             such a statement may have been committed, all else was rolled back",
+        )
+    }
+
+    pub(crate) fn step(mut self, step: &'static str) -> Self {
+        self.0.step.get_or_insert(step);
+        self
+    }
+
+    pub(crate) fn key(mut self, key: &impl fmt::Debug) -> Self {
+        self.0.key.get_or_insert_with(|| format!("{key:?}"));
+        self
+    }
+
+    pub(crate) fn note(mut self, note: impl Into<Cow<'static, str>>) -> Self {
+        self.0.note = Some(note.into());
+        self
+    }
+
+    pub(crate) fn source(mut self, source: impl Into<BoxError>) -> Self {
+        self.0.source = Some(source.into());
+        self
+    }
+
+    /// What kind of fault it is.
+    pub fn kind(&self) -> ErrorKind {
+        self.0.kind
+    }
+
+    /// The table that it concerns; empty for a fault that concerns none.
+    pub fn table(&self) -> &'static str {
+        self.0.table
+    }
+
+    /// The transition or other step that was tried, if there was one.
+    pub fn transition(&self) -> Option<&'static str> {
+        self.0.step
+    }
+
+    /// The key of the row, as text, if it is known.
+    pub fn row_key(&self) -> Option<&str> {
+        self.0.key.as_deref()
+    }
+
+    /// The error that the caller's own work returned, if this is one and it is of this type.
+    pub fn effect<E: std::error::Error + 'static>(&self) -> Option<&E> {
+        match self.0.kind {
+            ErrorKind::Effect => self.0.source.as_ref()?.downcast_ref(),
+            _ => None,
+        }
+    }
+
+    /// Nothing was applied, and the same call may well succeed a little later.
+    pub fn is_transient(&self) -> bool {
+        matches!(self.0.kind, ErrorKind::Busy | ErrorKind::RestartTransaction | ErrorKind::Behind)
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Error({:?}: {})", self.0.kind, self.0)?;
+        match &self.0.source {
+            Some(source) => write!(f, " <- {source:?}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.0.source.as_deref().map(|source| source as _)
+    }
+}
+
+struct Place<'a>(&'a Inner);
+
+impl fmt::Display for Place<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(inner) = self;
+        if let Some(step) = inner.step {
+            write!(f, "`{step}` on ")?;
+        }
+        f.write_str(if inner.table.is_empty() { "database" } else { inner.table })?;
+        match &inner.key {
+            Some(key) => write!(f, " {key}"),
+            None => Ok(()),
+        }
+    }
+}
+
+struct Note<'a>(Option<&'a str>);
+
+impl fmt::Display for Note<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Some(note) => write!(f, " ({note})"),
+            None => Ok(()),
+        }
+    }
+}

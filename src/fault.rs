@@ -1,0 +1,83 @@
+//! What an error of the database means for the attempt that met it. Told by codes and types, never by text.
+
+use crate::{
+    backend::Backend,
+    error::{BoxError, Error, ErrorKind},
+};
+
+#[derive(Debug)]
+pub(crate) enum Fault {
+    /// The engine undid it for concurrency's sake: the whole can be tried again.
+    Conflict(BoxError),
+    /// The reply was lost: what the statement did is not known.
+    Unanswered(sqlx::Error),
+    /// Anything else; nothing was applied.
+    Other(Error),
+}
+
+impl Fault {
+    pub(crate) fn of<B: Backend>(error: sqlx::Error) -> Self {
+        match &error {
+            sqlx::Error::Database(e) if B::is_conflict(&**e) => Self::Conflict(error.into()),
+            sqlx::Error::Database(e) if B::is_cut(&**e) => Self::Unanswered(error),
+            sqlx::Error::Io(_)
+            | sqlx::Error::Protocol(_)
+            | sqlx::Error::Tls(_)
+            | sqlx::Error::WorkerCrashed => Self::Unanswered(error),
+            _ => Self::Other(Error::new(ErrorKind::Database, "").source(error)),
+        }
+    }
+
+    /// Of a statement after which nothing holds yet: a lost reply is reason to try again, and no riddle.
+    pub(crate) fn of_read<B: Backend>(error: sqlx::Error) -> Self {
+        match Self::of::<B>(error) {
+            Self::Unanswered(source) => Self::Conflict(source.into()),
+            fault => fault,
+        }
+    }
+
+    /// Of the caller's own work in a transaction that was then rolled back.
+    pub(crate) fn of_work<B: Backend>(error: BoxError) -> Self {
+        if Self::conflict_within::<B>(&error) {
+            Self::Conflict(error)
+        } else {
+            Self::Other(Error::new(ErrorKind::Effect, "").source(error))
+        }
+    }
+
+    /// At COMMIT an error that is not the engine's own answer leaves everything open.
+    pub(crate) fn of_commit<B: Backend>(error: sqlx::Error) -> Self {
+        match &error {
+            sqlx::Error::Database(e) if B::is_conflict(&**e) => Self::Conflict(error.into()),
+            sqlx::Error::Database(e) if !B::is_cut(&**e) => {
+                Self::Other(Error::new(ErrorKind::Database, "").source(error))
+            }
+            _ => Self::Unanswered(error),
+        }
+    }
+
+    /// Whether an engine conflict is the cause of an error that the caller's own work returned.
+    fn conflict_within<B: Backend>(error: &BoxError) -> bool {
+        let mut next: Option<&(dyn std::error::Error + 'static)> = Some(&**error);
+        while let Some(error) = next {
+            if let Some(sqlx::Error::Database(e)) = error.downcast_ref() {
+                return B::is_conflict(&**e);
+            }
+            next = error.source();
+        }
+        false
+    }
+
+    pub(crate) fn is_unanswered(&self) -> bool {
+        matches!(self, Self::Unanswered(_))
+    }
+
+    /// As an error, where an engine conflict means `conflict` and a lost reply that nothing was applied.
+    pub(crate) fn into_error(self, conflict: ErrorKind, table: &'static str) -> Error {
+        match self {
+            Self::Conflict(source) => Error::new(conflict, table).source(source),
+            Self::Unanswered(source) => Error::new(ErrorKind::Database, table).source(source),
+            Self::Other(error) => error.table_or(table),
+        }
+    }
+}

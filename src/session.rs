@@ -1,0 +1,192 @@
+//! Where statements run: a pool, a connection or a transaction.
+//!
+//! Arguments are turned into [`Db`] before a future is made, so that no trait with a lifetime sits inside one: that is
+//! what keeps every call usable in `tokio::spawn` and in handlers.
+
+use crate::backend::Backend;
+use sqlx::{Database, Pool, Transaction, pool::PoolConnection};
+use sqlx_core::transaction::TransactionManager;
+use std::ops::{Deref, DerefMut};
+
+/// A connection that somebody else looks after: a transaction, a pooled or a plain connection.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not a transaction or connection",
+    label = "expected `&mut tx` (a `sqlx::Transaction`, an `onward::Transaction`, a connection)"
+)]
+pub trait Session: Send {
+    /// The database that it belongs to.
+    type Db: Backend;
+
+    /// The connection, for statements of one's own.
+    fn connection(&mut self) -> &mut <Self::Db as Database>::Connection;
+}
+
+impl<B: Backend> Session for Transaction<'_, B> {
+    type Db = B;
+
+    fn connection(&mut self) -> &mut B::Connection {
+        self
+    }
+}
+
+impl<B: Backend> Session for PoolConnection<B> {
+    type Db = B;
+
+    fn connection(&mut self) -> &mut B::Connection {
+        self
+    }
+}
+
+/// Where a read runs: `&pool`, `&mut connection` or `&mut tx`.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is nothing to read through",
+    label = "expected `&pool`, `&mut connection` or `&mut tx`"
+)]
+pub trait Access<'a>: Send {
+    /// The database that it belongs to.
+    type Db: Backend;
+
+    #[doc(hidden)]
+    fn access(self) -> Db<'a, Self::Db>;
+}
+
+impl<'a, B: Backend> Access<'a> for &'a Pool<B> {
+    type Db = B;
+
+    fn access(self) -> Db<'a, B> {
+        Db::Pool(self)
+    }
+}
+
+impl<'a, S: Session> Access<'a> for &'a mut S {
+    type Db = S::Db;
+
+    fn access(self) -> Db<'a, S::Db> {
+        Db::Connection(self.connection())
+    }
+}
+
+/// Where an attempt runs on its own: `&pool` or `&mut connection`, but no transaction.
+#[diagnostic::on_unimplemented(
+    message = "an attempt cannot `apply` on `{Self}`",
+    label = "expected `&pool` or `&mut connection`",
+    note = "inside a transaction of yours use `apply_in(&mut tx)`: it is never tried again there"
+)]
+pub trait Own<'a>: Access<'a> {}
+
+impl<'a, B: Backend> Own<'a> for &'a Pool<B> {}
+impl<'a, B: Backend> Own<'a> for &'a mut PoolConnection<B> {}
+#[cfg(feature = "sqlite")]
+impl<'a> Own<'a> for &'a mut sqlx::SqliteConnection {}
+#[cfg(feature = "postgres")]
+impl<'a> Own<'a> for &'a mut sqlx::PgConnection {}
+#[cfg(feature = "mysql")]
+impl<'a> Own<'a> for &'a mut sqlx::MySqlConnection {}
+
+#[doc(hidden)]
+#[derive(Debug)]
+pub enum Db<'a, B: Backend> {
+    Pool(&'a Pool<B>),
+    Connection(&'a mut B::Connection),
+}
+
+impl<B: Backend> Db<'_, B> {
+    pub(crate) async fn acquire(&mut self) -> Result<Lease<'_, B>, sqlx::Error> {
+        Ok(match self {
+            Self::Pool(pool) => Lease::Guarded(Guarded::acquire(pool).await?),
+            Self::Connection(connection) => Lease::Borrowed(&mut **connection),
+        })
+    }
+
+    pub(crate) async fn fetch(
+        mut self,
+        sql: &'static str,
+        arguments: B::Arguments,
+    ) -> Result<Vec<B::Row>, sqlx::Error> {
+        let mut lease = self.acquire().await?;
+        let rows = B::fetch(lease.connection(), sql, arguments).await;
+        // After an error of its own a connection is as good as before; sqlx tests it when it goes back.
+        lease.release();
+        rows
+    }
+}
+
+/// A connection for the time of one try.
+pub(crate) enum Lease<'a, B: Backend> {
+    Guarded(Guarded<B>),
+    Borrowed(&'a mut B::Connection),
+}
+
+impl<B: Backend> Lease<'_, B> {
+    pub(crate) fn connection(&mut self) -> &mut B::Connection {
+        match self {
+            Self::Guarded(guarded) => guarded,
+            Self::Borrowed(connection) => connection,
+        }
+    }
+
+    pub(crate) fn is_pooled(&self) -> bool {
+        matches!(self, Self::Guarded(_))
+    }
+
+    pub(crate) fn into_guarded(self) -> Option<Guarded<B>> {
+        match self {
+            Self::Guarded(guarded) => Some(guarded),
+            Self::Borrowed(_) => None,
+        }
+    }
+
+    /// Gives the connection back; one that is dropped instead does not return to its pool.
+    pub(crate) fn release(self) {
+        if let Self::Guarded(guarded) = self {
+            guarded.release();
+        }
+    }
+}
+
+/// A pooled connection that goes back to its pool only when it is released.
+///
+/// A future can be dropped at any await. On PostgreSQL and MySQL that can leave a connection in the middle of the
+/// protocol or inside a transaction, and the pool would hand it out again: a later write on it "succeeds" and is lost.
+/// So a connection that was not released is closed instead.
+#[derive(Debug)]
+pub(crate) struct Guarded<B: Backend>(Option<PoolConnection<B>>);
+
+impl<B: Backend> Guarded<B> {
+    pub(crate) async fn acquire(pool: &Pool<B>) -> Result<Self, sqlx::Error> {
+        Ok(Self(Some(pool.acquire().await?)))
+    }
+
+    pub(crate) fn release(mut self) {
+        drop(self.0.take());
+    }
+}
+
+#[allow(clippy::expect_used)] // It is empty only between `release` or `drop` and the end.
+impl<B: Backend> Deref for Guarded<B> {
+    type Target = B::Connection;
+
+    fn deref(&self) -> &B::Connection {
+        self.0.as_ref().expect("held until released")
+    }
+}
+
+#[allow(clippy::expect_used)]
+impl<B: Backend> DerefMut for Guarded<B> {
+    fn deref_mut(&mut self) -> &mut B::Connection {
+        self.0.as_mut().expect("held until released")
+    }
+}
+
+impl<B: Backend> Drop for Guarded<B> {
+    fn drop(&mut self) {
+        let Some(mut connection) = self.0.take() else {
+            return;
+        };
+        if B::SURVIVES_DROP {
+            <B::TransactionManager as TransactionManager>::start_rollback(&mut connection);
+        } else {
+            drop(connection.detach());
+        }
+    }
+}

@@ -1,0 +1,345 @@
+//! Description and dialect become SQL text and the order in which values are bound. Pure; no database is needed.
+
+use crate::lifecycle::Description;
+use std::sync::OnceLock;
+
+/// Which SQL is spoken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[doc(hidden)]
+pub enum Dialect {
+    Sqlite,
+    Postgres,
+    MySql,
+}
+
+/// A text and what is bound to its placeholders, in order.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Statement {
+    pub(crate) sql: String,
+    pub(crate) binds: Vec<Bind>,
+}
+
+/// What is bound to a placeholder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Bind {
+    /// The status to be written or, in a listing, looked for.
+    Status,
+    /// The version that a new row has.
+    FirstVersion,
+    /// A new fact, as a place among the target's own.
+    New(usize),
+    /// A column of the row.
+    Column(usize),
+    /// A part of the row's place when there is no row at hand: 0 is the key, guards follow.
+    Place(usize),
+    /// The status that the row is expected to have.
+    Expected,
+    /// The version that the row is expected to have.
+    Version,
+    /// How many rows at the most.
+    Limit,
+}
+
+/// Every statement of one lifecycle on one database.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct Statements {
+    /// The row at a place.
+    pub(crate) find: Statement,
+    /// The same with a lock that also shows what is committed now inside an older snapshot.
+    pub(crate) lock: Statement,
+    /// On SQLite: makes a transaction a writing one without touching a row.
+    pub(crate) lock_file: String,
+    /// The first page of a state, and the next one.
+    pub(crate) list: [Statement; 2],
+    pub(crate) insert: Statement,
+    pub(crate) amend: Statement,
+    /// The guarded update into each state.
+    pub(crate) update: Vec<Statement>,
+    /// Another row that has the same cause, for each transition that has a cause of its own.
+    pub(crate) cause: Vec<Option<Statement>>,
+    /// Another row that has the same value in a column declared unique.
+    pub(crate) unique_column: Vec<(usize, Statement)>,
+    /// Likewise for the own facts of each state.
+    pub(crate) unique_fact: Vec<Vec<(usize, Statement)>>,
+}
+
+/// The statements of one lifecycle, made when they are first needed and kept.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct StatementCache([OnceLock<Statements>; 3]);
+
+impl StatementCache {
+    #[allow(clippy::new_without_default)]
+    pub const fn new() -> Self {
+        Self([const { OnceLock::new() }; 3])
+    }
+
+    pub fn get(&'static self, description: &Description, dialect: Dialect) -> &'static Statements {
+        self.0[dialect as usize].get_or_init(|| Statements::new(description, dialect))
+    }
+}
+
+impl Statements {
+    pub(crate) fn new(d: &Description, dialect: Dialect) -> Self {
+        let sql = |text: &str| Writer::new(d, dialect, text);
+        let states = d.states.iter();
+        Self {
+            find: sql("SELECT ").select().push(" WHERE ").place(Bind::Place).end(),
+            lock: sql("SELECT ").select().push(" WHERE ").place(Bind::Place).locking().end(),
+            lock_file: sql("UPDATE ").lock_file().sql,
+            list: [false, true].map(|next| {
+                let page = sql("SELECT ").select().push(" WHERE ").status(Bind::Status);
+                page.page(next).end()
+            }),
+            insert: sql("INSERT INTO ").insert().end(),
+            amend: sql("UPDATE ").amend().end(),
+            update: (0..d.states.len()).map(|to| sql("UPDATE ").update(to).end()).collect(),
+            cause: (0..d.transitions.len())
+                .map(|t| {
+                    let by = d.transitions[t].by;
+                    (!by.is_empty() && !d.transitions[t].shared).then(|| {
+                        let facts =
+                            d.cause(t).zip(by).map(|(fact, own)| (d.facts[fact].column, Bind::New(*own)));
+                        sql("SELECT ").select().push(" WHERE ").others(facts).end()
+                    })
+                })
+                .collect(),
+            unique_column: d
+                .columns
+                .iter()
+                .enumerate()
+                .filter(|(_, c)| c.unique)
+                .map(|(i, c)| {
+                    let column = std::iter::once((c.column, Bind::Column(i)));
+                    (i, sql("SELECT ").select().push(" WHERE ").others(column).end())
+                })
+                .collect(),
+            unique_fact: states
+                .map(|state| {
+                    let own = state.own.iter().enumerate();
+                    own.filter(|(_, fact)| d.facts[**fact].unique)
+                        .map(|(own, fact)| {
+                            let fact = std::iter::once((d.facts[*fact].column, Bind::New(own)));
+                            (own, sql("SELECT ").select().push(" WHERE ").others(fact).end())
+                        })
+                        .collect()
+                })
+                .collect(),
+        }
+    }
+}
+
+/// Every column that is read, in order: the row's, status, version, facts.
+pub(crate) fn selected(d: &Description) -> impl Iterator<Item = &'static str> + '_ {
+    let columns = d.columns.iter().map(|c| c.column);
+    columns.chain([d.status, d.version]).chain(d.facts.iter().map(|f| f.column))
+}
+
+/// A name in the quotes of its database; a table's schema is quoted on its own.
+///
+/// SQLite takes backticks too, and only then is a misspelt column an error there: in double quotes it would be a text
+/// that matches nothing, which reads as a lost race.
+pub(crate) fn quoted(dialect: Dialect, name: &str) -> String {
+    let quote = if dialect == Dialect::Postgres { '"' } else { '`' };
+    let part = |part: &str| format!("{quote}{}{quote}", part.replace(quote, &format!("{quote}{quote}")));
+    name.split('.').map(part).collect::<Vec<_>>().join(".")
+}
+
+struct Writer<'d> {
+    d: &'d Description,
+    dialect: Dialect,
+    sql: String,
+    binds: Vec<Bind>,
+}
+
+impl<'d> Writer<'d> {
+    fn new(d: &'d Description, dialect: Dialect, text: &str) -> Self {
+        Self { d, dialect, sql: text.into(), binds: Vec::new() }
+    }
+
+    fn end(self) -> Statement {
+        Statement { sql: self.sql, binds: self.binds }
+    }
+
+    fn push(mut self, text: &str) -> Self {
+        self.sql.push_str(text);
+        self
+    }
+
+    fn name(self, name: &str) -> Self {
+        let quoted = quoted(self.dialect, name);
+        self.push(&quoted)
+    }
+
+    fn bind(mut self, bind: Bind) -> Self {
+        self.binds.push(bind);
+        match self.dialect {
+            Dialect::Postgres => {
+                let number = self.binds.len();
+                self.push(&format!("${number}"))
+            }
+            Dialect::Sqlite | Dialect::MySql => self.push("?"),
+        }
+    }
+
+    fn equals(self, name: &str, bind: Bind) -> Self {
+        self.name(name).push(" = ").bind(bind)
+    }
+
+    /// `SELECT` is written: the columns and the table.
+    fn select(mut self) -> Self {
+        for (i, column) in selected(self.d).enumerate() {
+            self = self.push(if i == 0 { "" } else { ", " }).name(column);
+        }
+        let table = self.d.table;
+        self.push(" FROM ").name(table)
+    }
+
+    /// `key = ? [AND guard = ?]`
+    fn place(mut self, bind: impl Fn(usize) -> Bind) -> Self {
+        for (part, column) in self.d.place().enumerate() {
+            let name = self.d.columns[column].column;
+            self = self.push(if part == 0 { "" } else { " AND " }).equals(name, bind(part));
+        }
+        self
+    }
+
+    /// The same, bound from a row that is at hand.
+    fn here(self) -> Self {
+        let columns: Vec<usize> = self.d.place().collect();
+        self.place(|part| Bind::Column(columns[part]))
+    }
+
+    fn status(self, bind: Bind) -> Self {
+        let status = self.d.status;
+        self.equals(status, bind)
+    }
+
+    /// `key = ? AND status = ? AND version = ?`: the guard of every write.
+    fn expected(self) -> Self {
+        let version = self.d.version;
+        self.here().push(" AND ").status(Bind::Expected).push(" AND ").equals(version, Bind::Version)
+    }
+
+    /// Some other row that has these values.
+    fn others(mut self, values: impl Iterator<Item = (&'static str, Bind)>) -> Self {
+        for (column, bind) in values {
+            self = self.equals(column, bind).push(" AND ");
+        }
+        for column in self.d.place().skip(1) {
+            let guard = self.d.columns[column].column;
+            self = self.equals(guard, Bind::Column(column)).push(" AND ");
+        }
+        let key = self.d.columns[0].column;
+        let others = self.name(key).push(" <> ").bind(Bind::Column(0)).push(" LIMIT 1");
+        match others.dialect {
+            // Inside a caller's transaction only a locking read shows what is committed now.
+            Dialect::MySql => others.push(" LOCK IN SHARE MODE"),
+            Dialect::Sqlite | Dialect::Postgres => others,
+        }
+    }
+
+    fn page(mut self, next: bool) -> Self {
+        let key = self.d.columns[0].column;
+        for (part, column) in self.d.place().enumerate().skip(1) {
+            let guard = self.d.columns[column].column;
+            self = self.push(" AND ").equals(guard, Bind::Place(part));
+        }
+        if next {
+            self = self.push(" AND ").name(key).push(" > ").bind(Bind::Place(0));
+        }
+        self.push(" ORDER BY ").name(key).push(" LIMIT ").bind(Bind::Limit)
+    }
+
+    fn locking(self) -> Self {
+        match self.dialect {
+            // A write transaction locks the whole file; there is no lock of a row.
+            Dialect::Sqlite => self,
+            Dialect::Postgres | Dialect::MySql => self.push(" FOR UPDATE"),
+        }
+    }
+
+    fn lock_file(self) -> Self {
+        let d = self.d;
+        self.name(d.table).push(" SET ").name(d.version).push(" = ").name(d.version).push(" WHERE 0")
+    }
+
+    /// The database's clock, in UTC, in the form that sqlx's own types use.
+    fn now(self) -> Self {
+        match self.dialect {
+            Dialect::Sqlite => self.push("strftime('%Y-%m-%dT%H:%M:%f+00:00', 'now')"),
+            // sqlx sets the session's time zone to UTC on both, so this is right with and without a time zone.
+            Dialect::Postgres => self.push("CURRENT_TIMESTAMP"),
+            Dialect::MySql => self.push("UTC_TIMESTAMP(6)"),
+        }
+    }
+
+    /// `version = version + 1 [, updated_at = …]`
+    fn bump(self) -> Self {
+        let d = self.d;
+        let bumped = self.name(d.version).push(" = ").name(d.version).push(" + 1");
+        match d.updated_at {
+            Some(column) => bumped.push(", ").name(column).push(" = ").now(),
+            None => bumped,
+        }
+    }
+
+    fn update(self, to: usize) -> Self {
+        let d = self.d;
+        let mut update = self.name(d.table).push(" SET ").status(Bind::Status).push(", ").bump();
+        for (own, fact) in d.states[to].own.iter().enumerate() {
+            update = update.push(", ").equals(d.facts[*fact].column, Bind::New(own));
+        }
+        update.push(" WHERE ").expected()
+    }
+
+    fn amend(self) -> Self {
+        let d = self.d;
+        let mut amend = self.name(d.table).push(" SET ").bump();
+        for (i, column) in d.columns.iter().enumerate().skip(1).filter(|(_, c)| !c.guard) {
+            amend = amend.push(", ").equals(column.column, Bind::Column(i));
+        }
+        amend.push(" WHERE ").expected()
+    }
+
+    fn insert(self) -> Self {
+        let d = self.d;
+        let mut names = Vec::new();
+        let mut values = Vec::new();
+        for (i, column) in d.columns.iter().enumerate() {
+            names.push(column.column);
+            values.push(Some(Bind::Column(i)));
+        }
+        names.extend([d.status, d.version]);
+        values.extend([Some(Bind::Status), Some(Bind::FirstVersion)]);
+        for (own, fact) in d.states[0].own.iter().enumerate() {
+            names.push(d.facts[*fact].column);
+            values.push(Some(Bind::New(own)));
+        }
+        if let Some(column) = d.updated_at {
+            names.push(column);
+            values.push(None);
+        }
+        let mut insert = self.name(d.table).push(" (");
+        for (i, name) in names.into_iter().enumerate() {
+            insert = insert.push(if i == 0 { "" } else { ", " }).name(name);
+        }
+        insert = insert.push(") VALUES (");
+        for (i, value) in values.into_iter().enumerate() {
+            insert = insert.push(if i == 0 { "" } else { ", " });
+            insert = match value {
+                Some(bind) => insert.bind(bind),
+                None => insert.now(),
+            };
+        }
+        insert = insert.push(")");
+        match insert.dialect {
+            // No conflict target: whatever index refuses the row, reading decides what that means, and a caller's
+            // PostgreSQL transaction survives it.
+            Dialect::Sqlite | Dialect::Postgres => insert.push(" ON CONFLICT DO NOTHING"),
+            // `INSERT IGNORE` would also turn bad values into others.
+            Dialect::MySql => insert,
+        }
+    }
+}

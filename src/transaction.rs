@@ -1,0 +1,154 @@
+//! Our own transactions: guarded against dropped futures, and unable to commit by halves.
+
+use crate::{
+    backend::Backend,
+    error::{Error, ErrorKind},
+    fault::Fault,
+    session::{Guarded, Session},
+};
+use sqlx::{Pool, SqlSafeStr as _};
+use sqlx_core::transaction::TransactionManager;
+use std::ops::{Deref, DerefMut};
+
+/// Begins a transaction on a connection of the pool that is safe to drop at any await.
+///
+/// sqlx's own `pool.begin()` is not: dropped midway, it can leave a pooled connection inside a transaction, and what
+/// others write on that connection later is lost. On SQLite this begins `IMMEDIATE`, so that reading first and writing
+/// later works.
+///
+/// ```
+/// # onward::doc!(|db| async move {
+/// let mut tx = onward::begin(&db).await?;
+/// sqlx::query("UPDATE orders SET note = 'gift' WHERE id = 1").execute(&mut *tx).await?;
+/// tx.commit().await?;
+/// # });
+/// ```
+///
+/// # Errors
+///
+/// [`ErrorKind::Database`] if no connection could be had, [`ErrorKind::Busy`] if the database was locked for too long.
+pub async fn begin<B: Backend>(pool: &Pool<B>) -> Result<Transaction<B>, Error> {
+    let begun = Transaction::begin(pool).await;
+    begun.map_err(|fault| fault.into_error(ErrorKind::Busy, ""))
+}
+
+/// A transaction that rolls back when it is dropped, and that commits as a whole or not at all.
+///
+/// User code can swallow an error after which the engine has rolled back everything, or run DDL that commits; what
+/// follows would then be committed alone. A savepoint taken at the start proves at the end that the transaction is
+/// still the same.
+#[derive(Debug)]
+#[must_use = "rolled back when dropped"]
+pub struct Transaction<B: Backend> {
+    connection: Guarded<B>,
+}
+
+impl<B: Backend> Transaction<B> {
+    pub(crate) async fn begin(pool: &Pool<B>) -> Result<Self, Fault> {
+        let mut connection = Guarded::acquire(pool).await.map_err(Fault::of::<B>)?;
+        open::<B>(&mut connection).await.map_err(Fault::of::<B>)?;
+        Ok(Self { connection })
+    }
+
+    /// Takes over a connection on which [`open`] has succeeded.
+    pub(crate) fn opened(connection: Guarded<B>) -> Self {
+        Self { connection }
+    }
+
+    /// Commits.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::TransactionLost`] if the transaction had ended inside the work, [`ErrorKind::RestartTransaction`]
+    /// if the engine gave it up: nothing was committed. [`ErrorKind::CommitUnknown`] if the reply was lost.
+    pub async fn commit(self) -> Result<(), Error> {
+        self.try_commit().await.map_err(|fault| match fault {
+            Fault::Unanswered(source) => Error::new(ErrorKind::CommitUnknown, "").source(source),
+            fault => fault.into_error(ErrorKind::RestartTransaction, ""),
+        })
+    }
+
+    pub(crate) async fn try_commit(mut self) -> Result<(), Fault> {
+        if let Err(source) = B::command(&mut self.connection, "RELEASE SAVEPOINT onward_tx").await {
+            self.rollback().await;
+            return Err(match Fault::of::<B>(source) {
+                // Nothing was committed yet, so a lost connection means a lost transaction.
+                Fault::Unanswered(source) => Fault::Conflict(source.into()),
+                Fault::Conflict(source) => Fault::Conflict(source),
+                Fault::Other(error) => Fault::Other(error.as_transaction_lost()),
+            });
+        }
+        match <B::TransactionManager as TransactionManager>::commit(&mut self.connection).await {
+            Ok(()) => {
+                // It is committed, whatever becomes of the connection.
+                if after::<B>(&mut self.connection).await.is_ok() {
+                    self.connection.release();
+                }
+                Ok(())
+            }
+            Err(error) => {
+                let fault = Fault::of_commit::<B>(error);
+                if !fault.is_unanswered() {
+                    self.rollback().await;
+                }
+                Err(fault)
+            }
+        }
+    }
+
+    /// Rolls back. A connection that cannot be told any more is closed, and the database rolls back by itself.
+    pub async fn rollback(mut self) {
+        if close::<B>(&mut self.connection).await.is_ok() {
+            self.connection.release();
+        }
+    }
+}
+
+/// Begins on a connection that is in no transaction.
+pub(crate) async fn open<B: Backend>(connection: &mut B::Connection) -> Result<(), sqlx::Error> {
+    <B::TransactionManager as TransactionManager>::begin(connection, Some(B::BEGIN.into_sql_str())).await
+}
+
+/// Rolls back and leaves the connection as it was found.
+pub(crate) async fn close<B: Backend>(connection: &mut B::Connection) -> Result<(), sqlx::Error> {
+    // The work may have begun transactions of its own and not ended them.
+    while <B::TransactionManager as TransactionManager>::get_transaction_depth(connection) > 1 {
+        <B::TransactionManager as TransactionManager>::rollback(connection).await?;
+    }
+    if let Err(error) = <B::TransactionManager as TransactionManager>::rollback(connection).await {
+        // SQLite refuses to roll back what it has ended by itself, and sqlx would go on counting the transaction.
+        let sqlx::Error::Database(_) = error else { return Err(error) };
+        B::command(connection, "BEGIN").await?;
+        <B::TransactionManager as TransactionManager>::rollback(connection).await?;
+    }
+    after::<B>(connection).await
+}
+
+async fn after<B: Backend>(connection: &mut B::Connection) -> Result<(), sqlx::Error> {
+    match B::AFTER {
+        Some(sql) => B::command(connection, sql).await,
+        None => Ok(()),
+    }
+}
+
+impl<B: Backend> Deref for Transaction<B> {
+    type Target = B::Connection;
+
+    fn deref(&self) -> &B::Connection {
+        &self.connection
+    }
+}
+
+impl<B: Backend> DerefMut for Transaction<B> {
+    fn deref_mut(&mut self) -> &mut B::Connection {
+        &mut self.connection
+    }
+}
+
+impl<B: Backend> Session for Transaction<B> {
+    type Db = B;
+
+    fn connection(&mut self) -> &mut B::Connection {
+        &mut self.connection
+    }
+}

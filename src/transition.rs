@@ -1,0 +1,252 @@
+//! The attempt at a declared transition, and what a row that is found says about it.
+
+use crate::{
+    amendment::narrow,
+    attempt::Attempt,
+    backend::Backend,
+    error::{Error, ErrorKind},
+    handle::Snapshot,
+    lifecycle::{Lifecycle, Source, State, TransitionInfo},
+    outcome::{Clash, Conflict, Loss},
+    plan::{Plan, PlanOn, Prepared, Ready, Ruling, Verdict},
+    row::{Columns, Stored, StoredState, arguments, locate, unbound},
+    statement::Bind,
+};
+
+/// What a transition's method makes an [`Attempt`] of: from `F` (`Order<Pending>` or `AnyOrder`) into state `T`.
+pub struct Transition<'c, F: Source, T: State> {
+    from: F::Any,
+    new: T::New,
+    transition: usize,
+    check: Option<Check<'c, F>>,
+    facts: Option<Facts<'c, F, T>>,
+}
+
+type Check<'c, F> = Box<dyn Fn(&F) -> bool + Send + 'c>;
+type Facts<'c, F, T> = Box<dyn Fn(&F) -> <T as State>::New + Send + 'c>;
+
+impl<'c, F, T> Attempt<Transition<'c, F, T>>
+where
+    F: Source<Any = T::Any>,
+    T: State,
+{
+    #[doc(hidden)]
+    pub fn transition(from: F, transition: usize, new: T::New) -> Self {
+        Self::new(Transition { from: from.widen(), new, transition, check: None, facts: None })
+    }
+
+    /// A guard: the step is taken only if it says yes to the row, as it is at every try.
+    ///
+    /// It is asked only where the step is possible. When it says no, the row is read again: a repeat is still a
+    /// [`Duplicate`](crate::Outcome::Duplicate), and only a no to the fresh row is [`Refused`](crate::Outcome::Refused).
+    pub fn check(mut self, check: impl Fn(&F) -> bool + Send + 'c) -> Self {
+        self.plan.check = Some(Box::new(check));
+        self
+    }
+
+    /// Computes the new facts from the row as it is at every try, as a tuple in the order of the method's arguments;
+    /// it replaces the facts that were given to the method.
+    ///
+    /// Facts computed before the attempt would be stale when a policy tries again.
+    pub fn facts_from(mut self, facts: impl Fn(&F) -> T::New + Send + 'c) -> Self {
+        self.plan.facts = Some(Box::new(facts));
+        self
+    }
+}
+
+impl<F, T> Transition<'_, F, T>
+where
+    F: Source<Any = T::Any>,
+    T: State,
+{
+    fn info(&self) -> &'static TransitionInfo {
+        &T::Any::DESCRIPTION.transitions[self.transition]
+    }
+
+    fn leaves(&self, state: usize) -> bool {
+        self.info().from.contains(&state)
+    }
+
+    /// Whether a row that is now in `found` is known to have taken this step.
+    fn took_it(&self, found: usize, cause_stored: bool) -> bool {
+        let d = T::Any::DESCRIPTION;
+        let at = self.from.state();
+        let to = T::INDEX;
+        let passed =
+            |start, state| state == to || (d.reaches(to, state) && !d.reaches_without(start, state, to));
+        let by_path = if self.leaves(at) {
+            passed(at, found)
+        } else {
+            // Nobody saw it in a source: only what holds for every row counts, for what we hold or for what is there.
+            passed(0, found) || passed(0, at)
+        };
+        let cause: Vec<usize> = d.cause(self.transition).collect();
+        by_path || (cause_stored && !d.stored_elsewhere(&cause, to, found))
+    }
+}
+
+impl<F, T> Plan for Transition<'_, F, T>
+where
+    F: Source<Any = T::Any>,
+    T: State,
+{
+    type Any = T::Any;
+    type Won = T::Handle;
+    type Back = F;
+    const CREATES: bool = false;
+
+    fn name(&self) -> &'static str {
+        self.info().name
+    }
+
+    fn key(&self) -> &<T::Any as Lifecycle>::Key {
+        self.from.key()
+    }
+
+    fn cause(&self) -> Option<String> {
+        let by = self.info().by.iter();
+        let texts: Vec<String> = by.map(|own| T::fact_text(&self.new, *own)).collect();
+        (!texts.is_empty()).then(|| texts.join(", "))
+    }
+
+    fn may_violate(&self) -> bool {
+        !T::Any::DESCRIPTION.states[T::INDEX].own.is_empty()
+    }
+
+    fn ready(&self) -> Ready {
+        if !self.leaves(self.from.state()) {
+            return Ready::Elsewhere;
+        }
+        match (F::view(&self.from), &self.check) {
+            (None, _) => Ready::Elsewhere,
+            (Some(from), Some(check)) if !check(from) => Ready::Refused,
+            _ => Ready::Go,
+        }
+    }
+
+    fn adopt(&mut self, found: T::Any) -> Result<(), T::Any> {
+        if self.leaves(found.state()) && F::view(&found).is_some() {
+            self.from = found;
+            Ok(())
+        } else {
+            Err(found)
+        }
+    }
+
+    fn retries(&self, conflict: &Conflict<T::Any>) -> bool {
+        match conflict.clash {
+            Clash::Stale | Clash::Moved => F::view(&conflict.found).is_some(),
+            Clash::Behind => true,
+            _ => false,
+        }
+    }
+
+    fn may_be_ours(&self, loss: &Loss<T::Any>) -> bool {
+        match loss {
+            Loss::Duplicate(_) | Loss::Refused(_) => false,
+            Loss::NotFound => true,
+            Loss::Conflict(conflict) => match conflict.clash {
+                Clash::OtherCause | Clash::CauseTaken | Clash::UniqueTaken(_) => false,
+                Clash::Behind if conflict.found.version() < self.from.version() => true,
+                _ => T::Any::DESCRIPTION.reaches(T::INDEX, conflict.found.state()),
+            },
+        }
+    }
+
+    fn won(&self) -> Result<T::Handle, Error> {
+        let landed = T::land(&self.from, self.new.clone());
+        let landed = landed.ok_or_else(|| Error::new(ErrorKind::NoEffect, T::Any::DESCRIPTION.table))?;
+        Ok(T::wrap(Snapshot::new(landed, self.from.version() + 1)))
+    }
+
+    fn back(self) -> Result<F, Error> {
+        narrow(self.from)
+    }
+
+    fn refused(self) -> Loss<T::Any> {
+        Loss::Refused(self.from)
+    }
+}
+
+impl<B, F, T> PlanOn<B> for Transition<'_, F, T>
+where
+    B: Backend,
+    F: Source<Any = T::Any>,
+    T: StoredState<B>,
+{
+    fn write(&mut self) -> Result<Prepared<B>, Error> {
+        if let (Some(facts), Some(from)) = (&self.facts, F::view(&self.from)) {
+            self.new = facts(from);
+        }
+        let version = self.from.version();
+        if version >= T::Any::version_limit() {
+            return Err(Error::new(ErrorKind::VersionLimit, T::Any::DESCRIPTION.table));
+        }
+        let statement = &T::Any::statements(B::DIALECT).update[T::INDEX];
+        let arguments = arguments::<B>(statement, |arguments, bind| match bind {
+            Bind::Status => T::Any::bind_status(arguments, T::INDEX),
+            Bind::New(own) => T::bind_new(arguments, &self.new, own),
+            Bind::Column(column) => T::Any::bind_column(arguments, self.from.row(), column),
+            Bind::Expected => T::Any::bind_status(arguments, self.from.state()),
+            Bind::Version => T::Any::bind_version(arguments, version),
+            _ => Err(unbound(bind)),
+        })?;
+        Ok((&statement.sql, arguments))
+    }
+
+    fn reread(&self, locked: bool) -> Result<Prepared<B>, Error> {
+        locate::<B, T::Any>(self.from.row(), locked)
+    }
+
+    fn judge(&self, row: &B::Row) -> Result<Verdict<T::Any>, Error> {
+        let d = T::Any::DESCRIPTION;
+        let columns = Columns::selected(row);
+        let found = T::Any::decode(&columns)?;
+        let (now, version) = (found.state(), found.version());
+        let (at, known) = (self.from.state(), self.from.version());
+
+        let by = self.info().by.iter().map(|own| T::same_fact(&columns, &self.new, *own));
+        let same: Vec<Option<bool>> = by.collect::<Result<_, _>>()?;
+        let stored = !same.is_empty() && same.iter().all(Option::is_some);
+
+        let behind = version < known || (now != at && d.reaches(now, at));
+        let ruling = if behind {
+            Ruling::Clash(Clash::Behind)
+        } else if self.took_it(now, stored) {
+            match (stored || same.is_empty(), same.iter().all(|same| *same == Some(true))) {
+                (true, true) => Ruling::Duplicate,
+                (true, false) => Ruling::Clash(Clash::OtherCause),
+                // The step was taken, but nobody can say for which cause.
+                (false, _) => Ruling::Clash(Clash::Aside),
+            }
+        } else if self.leaves(now) && now == at {
+            if version == known { Ruling::Unmoved } else { Ruling::Clash(Clash::Stale) }
+        } else if self.leaves(now) {
+            Ruling::Clash(Clash::Moved)
+        } else if self.info().from.iter().any(|source| d.reaches(now, *source)) {
+            Ruling::Clash(Clash::Behind)
+        } else {
+            Ruling::Clash(Clash::Aside)
+        };
+        Ok(Verdict { found, ruling })
+    }
+
+    fn holders(&self) -> Result<Vec<(Clash, Prepared<B>)>, Error> {
+        let statements = T::Any::statements(B::DIALECT);
+        let d = T::Any::DESCRIPTION;
+        let cause = statements.cause[self.transition].iter().map(|s| (Clash::CauseTaken, s));
+        let facts = statements.unique_fact[T::INDEX].iter().map(|(own, s)| {
+            let fact = d.facts[d.states[T::INDEX].own[*own]];
+            (Clash::UniqueTaken(Some(fact.field)), s)
+        });
+        let lookups = cause.chain(facts).map(|(clash, statement)| {
+            let arguments = arguments::<B>(statement, |arguments, bind| match bind {
+                Bind::New(own) => T::bind_new(arguments, &self.new, own),
+                Bind::Column(column) => T::Any::bind_column(arguments, self.from.row(), column),
+                _ => Err(unbound(bind)),
+            })?;
+            Ok((clash, (statement.sql.as_str(), arguments)))
+        });
+        lookups.collect()
+    }
+}

@@ -1,0 +1,78 @@
+//! A row that is won and not committed yet, with its open transaction.
+
+use crate::{
+    backend::Backend,
+    course::Course,
+    error::{Error, ErrorKind},
+    fault::Fault,
+    handle::Handle,
+    plan::Plan,
+    session::Session,
+    transaction::Transaction,
+};
+
+/// A row that is won in an open transaction. Do more work in it, then [`commit`](Won::commit).
+///
+/// Dropping it rolls back. [`parts`](Won::parts) gives the connection and the handle-to-be side by side.
+#[must_use = "rolled back when dropped: call `commit` or `rollback`"]
+pub struct Won<B: Backend, P: Plan> {
+    transaction: Transaction<B>,
+    next: P::Won,
+    course: Course<P>,
+}
+
+impl<B: Backend, P: Plan> Won<B, P> {
+    pub(crate) fn new(transaction: Transaction<B>, next: P::Won, course: Course<P>) -> Self {
+        Self { transaction, next, course }
+    }
+
+    /// The connection, for more work, and the row as it will be once this is committed.
+    pub fn parts(&mut self) -> (&mut B::Connection, &P::Won) {
+        (&mut self.transaction, &self.next)
+    }
+
+    /// Commits; only now there is a handle.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::TransactionLost`] if the transaction had ended inside the work,
+    /// [`ErrorKind::RestartTransaction`] if the engine gave it up: in both cases it was not applied.
+    /// [`ErrorKind::CommitUnknown`] if the reply was lost: read the row, or attempt the same again.
+    pub async fn commit(self) -> Result<P::Won, Error> {
+        match self.transaction.try_commit().await {
+            Ok(()) => Ok(self.course.won(self.next)),
+            Err(Fault::Unanswered(source)) => {
+                Err(self.course.failed(Error::new(ErrorKind::CommitUnknown, "").source(source)))
+            }
+            Err(fault) => Err(self.course.failed(fault.into_error(ErrorKind::RestartTransaction, ""))),
+        }
+    }
+
+    /// Rolls back and gives back the handle that the attempt started from.
+    ///
+    /// # Errors
+    ///
+    /// None in practice: a connection that cannot be told any more is closed, which rolls back as well.
+    pub async fn rollback(self) -> Result<P::Back, Error> {
+        self.transaction.rollback().await;
+        self.course.plan.back()
+    }
+}
+
+impl<B: Backend, P: Plan> Handle for Won<B, P> {
+    type Any = P::Any;
+}
+
+impl<B: Backend, P: Plan> Session for Won<B, P> {
+    type Db = B;
+
+    fn connection(&mut self) -> &mut B::Connection {
+        &mut self.transaction
+    }
+}
+
+impl<B: Backend, P: Plan<Won: std::fmt::Debug>> std::fmt::Debug for Won<B, P> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Won").field(&self.next).finish()
+    }
+}

@@ -1,0 +1,69 @@
+//! MariaDB: user `t`, password `t`, and a time zone that is not UTC, so that a time that was stored
+//! or read as local time shows.
+
+use std::io::{self, Read};
+use std::net::TcpStream;
+use std::path::{Path, PathBuf};
+
+use super::{Options, Recipe, program_folders, quoted};
+
+/// Run at every start, before the first client is let in. One statement per line.
+const USER: &str = r#"CREATE USER IF NOT EXISTS t@"127.0.0.1" IDENTIFIED BY "t";
+GRANT ALL ON *.* TO t@"127.0.0.1" WITH GRANT OPTION;"#;
+
+pub(super) fn recipe(folder: &Path, port: u16, options: Options) -> Result<Recipe, String> {
+    let (Some(server), Some(install)) = (
+        program(&["mariadbd", "mysqld"]),
+        program(&["mariadb-install-db", "mysql_install_db"]),
+    ) else {
+        return Err(
+            "MariaDB was not found: run `scripts/test`, which installs it on Debian as \
+                    root, or set ONWARD_MYSQL_URL"
+                .to_owned(),
+        );
+    };
+    let (server, install) = (quoted(server), quoted(install));
+    let data = quoted(folder.join("data"));
+    let temporary = quoted(folder);
+    let users = quoted(folder.join("users.sql"));
+    let log = quoted(folder.join("general.log"));
+    let flush = if options.durable { 1 } else { 2 };
+    Ok(Recipe {
+        name: "MariaDB",
+        install: format!(
+            "echo '{USER}' >{users} && $owner {install} --no-defaults --datadir={data} \
+             --auth-root-authentication-method=normal --skip-test-db --innodb-log-file-size=32M"
+        ),
+        // Without configuration files the character set would be latin1. No socket file, whose path
+        // must be short.
+        serve: format!(
+            "exec $owner {server} --no-defaults --datadir={data} --tmpdir={temporary} \
+             --port={port} --bind-address=127.0.0.1 --socket= --pid-file={data}/pid \
+             --init-file={users} --skip-name-resolve --max-connections=300 --skip-log-bin \
+             --innodb-buffer-pool-size=64M --innodb-log-file-size=32M \
+             --innodb-flush-log-at-trx-commit={flush} --default-time-zone=+08:00 \
+             --character-set-server=utf8mb4 --collation-server=utf8mb4_general_ci \
+             --skip-general-log --general-log-file={log}"
+        ),
+        tidy: ":",
+        clean: "TERM",
+        // a clean end would write to files that are removed next
+        quick: "KILL",
+        log: "general.log",
+        login: "mysql://t:t@",
+        admits,
+    })
+}
+
+fn program(names: &[&str]) -> Option<PathBuf> {
+    program_folders()
+        .flat_map(|folder| names.iter().map(move |name| folder.join(name)))
+        .find(|program| program.is_file())
+}
+
+/// The server speaks first: a greeting of protocol 10, or an error.
+fn admits(stream: &mut TcpStream) -> io::Result<bool> {
+    let mut greeting = [0; 5];
+    stream.read_exact(&mut greeting)?;
+    Ok(greeting[4] == 10)
+}
