@@ -143,8 +143,10 @@ async fn write<B: Backend, P: PlanOn<B>>(
         Scope::Theirs => {}
     }
     let written = match B::execute(connection, sql, arguments).await {
-        Ok(0) => Ok(Written::No),
-        Ok(_) => Ok(Written::Yes),
+        Ok(rows) => {
+            tracing::trace!(target: "onward", step = plan.name(), rows, "written");
+            Ok(if rows == 0 { Written::No } else { Written::Yes })
+        }
         Err(sqlx::Error::Database(error)) if error.is_unique_violation() => {
             Ok(Written::Violated(sqlx::Error::Database(error)))
         }

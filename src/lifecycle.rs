@@ -134,9 +134,9 @@ impl Description {
         seen
     }
 
-    /// Whether a row that was in `start` and is in `found` must have passed through `through`.
+    /// Whether a row that was in `start` and is now in `found` must have passed through `through`.
     pub(crate) fn must_have_passed(&self, start: usize, found: usize, through: usize) -> bool {
-        found == through || !self.reaches_without(start, found, through)
+        found == through || (self.reaches(through, found) && !self.reaches_without(start, found, through))
     }
 
     /// Whether one of these facts can have been stored in a row that is in `found` without it having entered `target`.

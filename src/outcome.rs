@@ -149,17 +149,6 @@ impl<T: Handle> Outcome<T> {
             Self::NotFound => "not_found",
         }
     }
-
-    /// The same outcome with what was won turned into something else.
-    pub(crate) fn map<U: Handle<Any = T::Any>>(self, f: impl FnOnce(T) -> U) -> Outcome<U> {
-        match self {
-            Self::Applied(won) => Outcome::Applied(f(won)),
-            Self::Duplicate(found) => Outcome::Duplicate(found),
-            Self::Refused(found) => Outcome::Refused(found),
-            Self::Conflict(conflict) => Outcome::Conflict(conflict),
-            Self::NotFound => Outcome::NotFound,
-        }
-    }
 }
 
 /// An outcome of which nothing was won.

@@ -51,8 +51,7 @@ pub trait PlanOn<B: Backend>: Plan<Any: Stored<B>> {
 }
 
 /// A text and its values.
-#[doc(hidden)]
-pub type Prepared<B> = (&'static str, <B as sqlx::Database>::Arguments);
+pub(crate) type Prepared<B> = (&'static str, <B as sqlx::Database>::Arguments);
 
 /// Where an attempt stands before it writes.
 #[doc(hidden)]

@@ -72,8 +72,7 @@ where
         let d = T::Any::DESCRIPTION;
         let at = self.from.state();
         let to = T::INDEX;
-        let passed =
-            |start, state| state == to || (d.reaches(to, state) && !d.reaches_without(start, state, to));
+        let passed = |start, state| d.must_have_passed(start, state, to);
         let by_path = if self.leaves(at) {
             passed(at, found)
         } else {

@@ -18,12 +18,21 @@ const INTEGERS: [(&str, i128, i128); 8] = [
 /// The least and the greatest value of the type, if it is one of them.
 pub(crate) fn limits(ty: &Type) -> Option<(i128, i128)> {
     let segment = last_segment(ty)?;
-    INTEGERS
-        .iter()
-        .find(|(name, ..)| segment.ident == name)
-        .map(|&(_, min, max)| (min, max))
+    INTEGERS.iter().find(|(name, ..)| segment.ident == name).map(|&(_, min, max)| (min, max))
 }
 
+/// The same for a status, which an `i64` holds everywhere.
+pub(crate) fn code_limits(ty: &Type) -> Option<(i128, i128)> {
+    limits(ty).filter(|&(_, max)| max <= i128::from(i64::MAX))
+}
+
+/// Those that a version can be.
 pub(crate) fn names() -> [&'static str; 8] {
     INTEGERS.map(|(name, ..)| name)
+}
+
+/// Those that a status can be.
+pub(crate) fn code_names() -> Vec<&'static str> {
+    let codes = INTEGERS.iter().filter(|(.., max)| *max <= i128::from(i64::MAX));
+    codes.map(|(name, ..)| *name).collect()
 }

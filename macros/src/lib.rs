@@ -1,10 +1,11 @@
 //! The declaration macro of `onward`; use it through that crate.
 //!
-//! It knows names only: it reads the declaration ([`parse`]), looks up every name ([`resolve`]) and turns down
-//! what cannot be a lifecycle ([`check`]), each mistake on its very word. What a lifecycle *means* stays in the
-//! main crate.
+//! It knows names only: it reads the declaration ([`parse`]), looks up every name ([`resolve`]), turns down what
+//! cannot be a lifecycle ([`check`]), each mistake on its very word, and writes the types and methods ([`expand`]).
+//! What a lifecycle *means* stays in the main crate.
 
 mod check;
+mod expand;
 mod integer;
 mod model;
 mod parse;
@@ -21,7 +22,7 @@ use proc_macro2::TokenStream;
 #[proc_macro]
 pub fn lifecycle(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
     match declaration(input.into()) {
-        Ok(_declaration) => proc_macro::TokenStream::new(),
+        Ok(declaration) => expand::expand(&declaration).into(),
         Err(mistakes) => mistakes.into_compile_error().into(),
     }
 }

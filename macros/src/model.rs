@@ -3,9 +3,10 @@
 //! Everything stands in the order in which it was declared. States, transitions and facts are known by their
 //! place in that order; what follows from it is derived by methods, not stored.
 
-use heck::ToUpperCamelCase;
+use heck::{ToSnakeCase, ToUpperCamelCase};
 use proc_macro2::TokenStream;
 use quote::{ToTokens, format_ident};
+use std::collections::BTreeSet;
 use syn::ext::IdentExt;
 use syn::{Attribute, GenericArgument, Ident, LitStr, PathArguments, Type, Visibility};
 
@@ -129,6 +130,16 @@ impl Field {
     }
 }
 
+impl State {
+    /// The status as text: what is stored, or beside an integer the name in snake case.
+    pub(crate) fn text(&self) -> String {
+        match &self.value {
+            Value::Text(text) => text.value(),
+            Value::Integer(..) => snake_case(&self.name),
+        }
+    }
+}
+
 impl Transition {
     /// Its variant in the enum of transitions.
     pub(crate) fn variant(&self) -> Ident {
@@ -171,10 +182,7 @@ impl Declaration {
 
     /// All facts known in the state, the earliest first.
     pub(crate) fn known(&self, state: usize) -> Vec<&Field> {
-        self.branch(state)
-            .into_iter()
-            .flat_map(|part| &self.states[part].facts)
-            .collect()
+        self.branch(state).into_iter().flat_map(|part| &self.states[part].facts).collect()
     }
 
     /// All facts that are declared anywhere, each with its state.
@@ -189,10 +197,7 @@ impl Declaration {
     pub(crate) fn fact_columns(&self) -> Vec<&Field> {
         let mut columns: Vec<&Field> = Vec::new();
         for (_, fact) in self.facts() {
-            if !columns
-                .iter()
-                .any(|column| same_column(&column.column, &fact.column))
-            {
+            if !columns.iter().any(|column| same_column(&column.column, &fact.column)) {
                 columns.push(fact);
             }
         }
@@ -205,13 +210,18 @@ impl Declaration {
         self.fact_columns().into_iter().take_while(other).count()
     }
 
+    /// The own facts of a state that are causes of a transition into it.
+    pub(crate) fn causes(&self, state: usize) -> BTreeSet<usize> {
+        let into = self.transitions.iter().filter(|step| step.target.index == state);
+        let causes = into.filter_map(|step| step.cause.as_ref());
+        causes.flat_map(|cause| &cause.facts).map(|fact| fact.index).collect()
+    }
+
     /// All columns in the order in which they are read: the row's, status, version, then those of facts.
     pub(crate) fn select_list(&self) -> Vec<&LitStr> {
         let row = self.row.columns.iter().map(|column| &column.column);
         let own = [&self.lifecycle.status, &self.lifecycle.version.column];
-        row.chain(own)
-            .chain(self.fact_columns().into_iter().map(|fact| &fact.column))
-            .collect()
+        row.chain(own).chain(self.fact_columns().into_iter().map(|fact| &fact.column)).collect()
     }
 
     /// The states that can be reached from `state` by one step or more.
@@ -230,10 +240,13 @@ impl Declaration {
 
     /// The transitions that leave `state`.
     pub(crate) fn leaving(&self, state: usize) -> impl Iterator<Item = &Transition> {
-        self.transitions
-            .iter()
-            .filter(move |step| step.sources.iter().any(|source| source.index == state))
+        self.transitions.iter().filter(move |step| step.sources.iter().any(|source| source.index == state))
     }
+}
+
+/// What a status is called in a table, if nothing else was said.
+pub(crate) fn snake_case(name: &Ident) -> String {
+    name.unraw().to_string().to_snake_case()
 }
 
 /// Whether two names are one to the compiler, which does not see `r#`.

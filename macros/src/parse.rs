@@ -55,19 +55,9 @@ fn sections(input: ParseStream<'_>, report: &mut Report) -> Result<Syntax> {
     let transitions = transitions::transitions(input, report, &any.name)?;
     if !input.is_empty() {
         refuse_journal(input)?;
-        return Err(Error::new(
-            input.span(),
-            "nothing may follow the transitions; take this out",
-        ));
+        return Err(Error::new(input.span(), "nothing may follow the transitions; take this out"));
     }
-    Ok(Syntax {
-        krate,
-        lifecycle,
-        row,
-        any,
-        states,
-        transitions,
-    })
+    Ok(Syntax { krate, lifecycle, row, any, states, transitions })
 }
 
 /// The journal has a place in the grammar before it has code.
@@ -87,31 +77,16 @@ fn peek_word(input: ParseStream<'_>) -> Option<Ident> {
 }
 
 /// An error on the next token, or on `before` when nothing follows it.
-fn missing(
-    input: ParseStream<'_>,
-    before: impl ToTokens,
-    message: impl std::fmt::Display,
-) -> Error {
-    if input.is_empty() {
-        Error::new_spanned(before, message)
-    } else {
-        Error::new(input.span(), message)
-    }
+fn missing(input: ParseStream<'_>, before: impl ToTokens, message: impl std::fmt::Display) -> Error {
+    if input.is_empty() { Error::new_spanned(before, message) } else { Error::new(input.span(), message) }
 }
 
 /// A name, or what a name stands for here.
 fn name(input: ParseStream<'_>, before: impl ToTokens, what: &str) -> Result<Ident> {
     input.parse::<Ident>().map_err(|_| match peek_word(input) {
         // These four have no raw form.
-        Some(word)
-            if ["self", "Self", "super", "crate"]
-                .iter()
-                .any(|fixed| word == fixed) =>
-        {
-            Error::new_spanned(
-                &word,
-                format!("`{word}` can not be {what}; choose another name"),
-            )
+        Some(word) if ["self", "Self", "super", "crate"].iter().any(|fixed| word == fixed) => {
+            Error::new_spanned(&word, format!("`{word}` can not be {what}; choose another name"))
         }
         Some(word) if word != "_" => Error::new_spanned(
             &word,
@@ -149,9 +124,8 @@ fn refuse_generics(input: ParseStream<'_>, name: &Ident) -> Result<()> {
         return Ok(());
     }
     let word: Token![<] = input.fork().parse()?;
-    let generics = input
-        .parse::<syn::Generics>()
-        .map_or(word.into_token_stream(), ToTokens::into_token_stream);
+    let generics =
+        input.parse::<syn::Generics>().map_or(word.into_token_stream(), ToTokens::into_token_stream);
     Err(Error::new_spanned(
         generics,
         format!(
@@ -198,26 +172,15 @@ fn comma(input: ParseStream<'_>, may_follow: &str) -> Result<()> {
     if input.is_empty() || input.parse::<Token![,]>().is_ok() {
         return Ok(());
     }
-    Err(Error::new(
-        input.span(),
-        format!("a `,` is expected here, or {may_follow}"),
-    ))
+    Err(Error::new(input.span(), format!("a `,` is expected here, or {may_follow}")))
 }
 
 /// The word `expected`; an error names it, also if it was only misspelt.
-fn keyword(
-    input: ParseStream<'_>,
-    expected: &str,
-    before: impl ToTokens,
-    message: &str,
-) -> Result<Ident> {
+fn keyword(input: ParseStream<'_>, expected: &str, before: impl ToTokens, message: &str) -> Result<Ident> {
     match peek_word(input) {
         Some(word) if word == expected => input.call(Ident::parse_any),
         Some(word) if known_names(&word, [expected]).starts_with("did you mean") => {
-            Err(Error::new_spanned(
-                &word,
-                format!("`{word}` is unknown here; did you mean `{expected}`?"),
-            ))
+            Err(Error::new_spanned(&word, format!("`{word}` is unknown here; did you mean `{expected}`?")))
         }
         _ => Err(missing(input, before, message)),
     }

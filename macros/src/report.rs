@@ -34,16 +34,11 @@ impl Report {
 }
 
 /// What to say after an unknown name: the declared one that looks most like it, or else all there are.
-pub(crate) fn known_names<S: Display>(
-    unknown: impl Display,
-    names: impl IntoIterator<Item = S>,
-) -> String {
+pub(crate) fn known_names<S: Display>(unknown: impl Display, names: impl IntoIterator<Item = S>) -> String {
     let unknown = unknown.to_string().to_lowercase();
     let names: Vec<String> = names.into_iter().map(|name| name.to_string()).collect();
     let likeness = |name: &String| strsim::jaro_winkler(&unknown, &name.to_lowercase());
-    let nearest = names
-        .iter()
-        .max_by(|a, b| likeness(a).total_cmp(&likeness(b)));
+    let nearest = names.iter().max_by(|a, b| likeness(a).total_cmp(&likeness(b)));
     match nearest {
         None => "there are none".to_owned(),
         Some(name) if likeness(name) > 0.8 => format!("did you mean `{name}`?"),
@@ -63,16 +58,7 @@ pub(crate) fn list<S: Display>(names: &[S]) -> String {
 
 /// A type as a person would write it; tokens print with blanks between them.
 pub(crate) fn written(ty: &Type) -> String {
-    let blanks = [
-        (" < ", "<"),
-        (" >", ">"),
-        (" :: ", "::"),
-        (":: ", "::"),
-        (" ,", ","),
-        ("& ", "&"),
-    ];
+    let blanks = [(" < ", "<"), (" >", ">"), (" :: ", "::"), (":: ", "::"), (" ,", ","), ("& ", "&")];
     let spaced = ty.to_token_stream().to_string();
-    blanks
-        .iter()
-        .fold(spaced, |text, (wide, narrow)| text.replace(wide, narrow))
+    blanks.iter().fold(spaced, |text, (wide, narrow)| text.replace(wide, narrow))
 }

@@ -4,23 +4,14 @@
 
 use crate::integer;
 use crate::model::{
-    Cause, Declaration, Field, Named, Row, State, Stored, Transition, Value, same_name,
+    Cause, Declaration, Field, Named, Row, State, Stored, Transition, Value, same_name, snake_case,
 };
 use crate::parse::{CauseSyntax, StateSyntax, Syntax, TransitionSyntax};
 use crate::report::{Report, known_names, written};
-use heck::ToSnakeCase;
-use syn::ext::IdentExt;
 use syn::{Ident, LitStr};
 
 pub(crate) fn resolve(syntax: Syntax, report: &mut Report) -> Declaration {
-    let Syntax {
-        krate,
-        lifecycle,
-        row,
-        any,
-        states,
-        transitions,
-    } = syntax;
+    let Syntax { krate, lifecycle, row, any, states, transitions } = syntax;
     let names: Vec<Ident> = states.iter().map(|state| state.name.clone()).collect();
     let lookup = Lookup(&names);
     lookup.unique(report);
@@ -35,18 +26,9 @@ pub(crate) fn resolve(syntax: Syntax, report: &mut Report) -> Declaration {
             facts: state.facts,
         })
         .collect();
-    let transitions = transitions
-        .into_iter()
-        .filter_map(|step| transition(step, &lookup, &row, &states, report))
-        .collect();
-    Declaration {
-        krate,
-        lifecycle,
-        row,
-        any,
-        states,
-        transitions,
-    }
+    let transitions =
+        transitions.into_iter().filter_map(|step| transition(step, &lookup, &row, &states, report)).collect();
+    Declaration { krate, lifecycle, row, any, states, transitions }
 }
 
 /// The states' names.
@@ -56,14 +38,8 @@ impl Lookup<'_> {
     /// Of two states with one name, only the first can be found.
     fn unique(&self, report: &mut Report) {
         for (place, name) in self.0.iter().enumerate() {
-            if self.0[..place]
-                .iter()
-                .any(|earlier| same_name(earlier, name))
-            {
-                report.at(
-                    name,
-                    format!("there are two states named `{name}`; rename one, or take one out"),
-                );
+            if self.0[..place].iter().any(|earlier| same_name(earlier, name)) {
+                report.at(name, format!("there are two states named `{name}`; rename one, or take one out"));
             }
         }
     }
@@ -71,13 +47,8 @@ impl Lookup<'_> {
     fn state(&self, word: Ident, report: &mut Report) -> Option<Named> {
         let found = self.0.iter().position(|name| same_name(name, &word));
         if found.is_none() {
-            report.at(
-                &word,
-                format!(
-                    "`{word}` is no state of this lifecycle; {}",
-                    known_names(&word, self.0)
-                ),
-            );
+            report
+                .at(&word, format!("`{word}` is no state of this lifecycle; {}", known_names(&word, self.0)));
         }
         found.map(|index| Named { index, word })
     }
@@ -110,13 +81,9 @@ impl Lookup<'_> {
 fn value(state: &StateSyntax, stored: &Stored, report: &mut Report) -> Value {
     let name = &state.name;
     match (stored, &state.value) {
-        (Stored::Integer(_), Some(Value::Integer(number, word))) => {
-            Value::Integer(*number, word.clone())
-        }
+        (Stored::Integer(_), Some(Value::Integer(number, word))) => Value::Integer(*number, word.clone()),
         // A type that is no integer is a mistake of its own.
-        (Stored::Integer(ty), _) if integer::limits(ty).is_none() => {
-            Value::Text(default_text(name))
-        }
+        (Stored::Integer(ty), _) if integer::code_limits(ty).is_none() => Value::Text(default_text(name)),
         (Stored::Integer(ty), Some(Value::Text(text))) => {
             let ty = written(ty);
             report.at(
@@ -138,10 +105,7 @@ fn value(state: &StateSyntax, stored: &Stored, report: &mut Report) -> Value {
         }
         (_, Some(Value::Text(text))) => {
             if text.value().is_empty() {
-                report.at(
-                    text,
-                    format!("a status is never empty; write what the table holds for `{name}`"),
-                );
+                report.at(text, format!("a status is never empty; write what the table holds for `{name}`"));
             }
             Value::Text(text.clone())
         }
@@ -160,7 +124,7 @@ fn value(state: &StateSyntax, stored: &Stored, report: &mut Report) -> Value {
 }
 
 fn default_text(name: &Ident) -> LitStr {
-    LitStr::new(&name.unraw().to_string().to_snake_case(), name.span())
+    LitStr::new(&snake_case(name), name.span())
 }
 
 fn transition(
@@ -170,17 +134,8 @@ fn transition(
     states: &[State],
     report: &mut Report,
 ) -> Option<Transition> {
-    let TransitionSyntax {
-        attrs,
-        name,
-        sources,
-        target,
-        cause,
-    } = step;
-    let sources = sources
-        .into_iter()
-        .filter_map(|word| lookup.state(word, report))
-        .collect();
+    let TransitionSyntax { attrs, name, sources, target, cause } = step;
+    let sources = sources.into_iter().filter_map(|word| lookup.state(word, report)).collect();
     let target = lookup.state(target, report)?;
     let cause = cause.map(|CauseSyntax { facts, shared }| {
         let mut found = Vec::new();
@@ -190,26 +145,14 @@ fn transition(
                 None => report.at(&word, no_cause(&word, &name, &target, row, states)),
             }
         }
-        Cause {
-            facts: found,
-            shared,
-        }
+        Cause { facts: found, shared }
     });
-    Some(Transition {
-        attrs,
-        name,
-        sources,
-        target,
-        cause,
-    })
+    Some(Transition { attrs, name, sources, target, cause })
 }
 
 /// A cause is what *this* step brings, so it is a fact that the target itself declares.
 fn own_fact(word: &Ident, target: &Named, states: &[State]) -> Option<usize> {
-    states[target.index]
-        .facts
-        .iter()
-        .position(|fact| same_name(&fact.name, word))
+    states[target.index].facts.iter().position(|fact| same_name(&fact.name, word))
 }
 
 /// Why `word` can not be the cause of a step to `target`.
@@ -221,9 +164,7 @@ fn no_cause(word: &Ident, step: &Ident, target: &Named, row: &Row, states: &[Sta
     let known_since = if has(&row.columns) {
         Some(&row.name)
     } else {
-        earlier
-            .find(|state| has(&state.facts))
-            .map(|state| &state.name)
+        earlier.find(|state| has(&state.facts)).map(|state| &state.name)
     };
     let target = &target.word;
     match known_since {

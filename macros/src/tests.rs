@@ -1,6 +1,7 @@
 //! One sound declaration, and what becomes of it when one thing is wrong.
 
 mod causes;
+mod expansion;
 mod fields;
 mod graph;
 mod model;
@@ -62,12 +63,7 @@ fn sound(declaration: &str) -> Declaration {
 
 /// Each mistake's word as it stands in the source, and what is said about it.
 fn told(mistakes: syn::Error) -> Vec<(String, String)> {
-    let told = |mistake: syn::Error| {
-        (
-            mistake.span().source_text().unwrap_or_default(),
-            mistake.to_string(),
-        )
-    };
+    let told = |mistake: syn::Error| (mistake.span().source_text().unwrap_or_default(), mistake.to_string());
     mistakes.into_iter().map(told).collect()
 }
 
@@ -78,10 +74,7 @@ fn mistakes(declaration: &str) -> Vec<(String, String)> {
 /// That this, and only this, is wrong.
 #[track_caller]
 fn assert_mistake(declaration: &str, word: &str, message: &str) {
-    assert_eq!(
-        mistakes(declaration),
-        [(word.to_owned(), message.to_owned())]
-    );
+    assert_eq!(mistakes(declaration), [(word.to_owned(), message.to_owned())]);
 }
 
 /// That only this word is wrong, and that what is said about it contains `part`.

@@ -18,10 +18,7 @@ fn written(declaration: &Declaration, step: &Transition, cause: &Cause, report: 
     let facts = &declaration.states[step.target.index].facts;
     for (place, named) in cause.facts.iter().enumerate() {
         let (word, target) = (&named.word, &step.target.word);
-        if cause.facts[..place]
-            .iter()
-            .any(|earlier| earlier.index == named.index)
-        {
+        if cause.facts[..place].iter().any(|earlier| earlier.index == named.index) {
             report.at(word, format!("`{word}` is named twice; keep one"));
         } else if facts[named.index].optional() {
             report.at(
@@ -56,9 +53,7 @@ fn kept(
             }
             for (place, other) in state.facts.iter().enumerate() {
                 // Several steps into one state have the same cause; one mistake is told once.
-                if same_column(&other.column, &fact.column)
-                    && !overwritten.contains(&(later, place))
-                {
+                if same_column(&other.column, &fact.column) && !overwritten.contains(&(later, place)) {
                     overwritten.push((later, place));
                     report.at(
                         &other.name,

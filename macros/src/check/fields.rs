@@ -8,14 +8,8 @@ use syn::{Error, LitStr};
 /// Field names that a handle needs for itself, and what stands under them.
 const RESERVED: [(&str, &str); 3] = [
     ("row", "every state holds its row in the field of this name"),
-    (
-        "status",
-        "a handle answers and serialises its status under this name",
-    ),
-    (
-        "version",
-        "a handle answers and serialises its version under this name",
-    ),
+    ("status", "a handle answers and serialises its status under this name"),
+    ("version", "a handle answers and serialises its version under this name"),
 ];
 
 pub(crate) fn fields(declaration: &Declaration, report: &mut Report) {
@@ -34,9 +28,7 @@ pub(crate) fn fields(declaration: &Declaration, report: &mut Report) {
         let mistake = reserved(fact)
             .or_else(|| taken_by_lifecycle(declaration, fact))
             .or_else(|| taken_by_row(declaration, &declaration.row.columns, fact))
-            .or_else(|| {
-                earlier.find_map(|&earlier| taken_by_fact(declaration, earlier, (state, fact)))
-            });
+            .or_else(|| earlier.find_map(|&earlier| taken_by_fact(declaration, earlier, (state, fact))));
         if let Some(mistake) = mistake {
             report.add(mistake);
         }
@@ -51,19 +43,13 @@ fn lifecycle_columns(declaration: &Declaration) -> Vec<(&'static str, &LitStr)> 
         ("version", Some(&lifecycle.version.column)),
         ("updated_at", lifecycle.updated_at.as_ref()),
     ];
-    columns
-        .into_iter()
-        .filter_map(|(what, column)| Some((what, column?)))
-        .collect()
+    columns.into_iter().filter_map(|(what, column)| Some((what, column?))).collect()
 }
 
 fn own_columns(declaration: &Declaration, report: &mut Report) {
     let columns = lifecycle_columns(declaration);
     for (place, (what, column)) in columns.iter().enumerate() {
-        if let Some((other, _)) = columns[..place]
-            .iter()
-            .find(|(_, earlier)| same_column(earlier, column))
-        {
+        if let Some((other, _)) = columns[..place].iter().find(|(_, earlier)| same_column(earlier, column)) {
             report.at(
                 column,
                 format!(
@@ -91,9 +77,7 @@ fn reserved(field: &Field) -> Option<Error> {
 
 fn taken_by_lifecycle(declaration: &Declaration, field: &Field) -> Option<Error> {
     let columns = lifecycle_columns(declaration);
-    let (what, column) = columns
-        .iter()
-        .find(|(_, column)| same_column(column, &field.column))?;
+    let (what, column) = columns.iter().find(|(_, column)| same_column(column, &field.column))?;
     Some(Error::new_spanned(
         &field.column,
         format!(
@@ -109,10 +93,8 @@ fn taken_by_row(declaration: &Declaration, columns: &[Field], field: &Field) -> 
     let row = &declaration.row.name;
     columns.iter().find_map(|column| {
         if same_name(&column.name, &field.name) {
-            let message = format!(
-                "`{row}` already has `{}`; take this out, or choose another name",
-                column.name
-            );
+            let message =
+                format!("`{row}` already has `{}`; take this out, or choose another name", column.name);
             Some(Error::new_spanned(&field.name, message))
         } else if same_column(&column.column, &field.column) {
             Some(Error::new_spanned(
@@ -138,10 +120,7 @@ fn taken_by_fact(
     (state, fact): (usize, &Field),
 ) -> Option<Error> {
     let name = &fact.name;
-    let (here, there) = (
-        &declaration.states[state].name,
-        &declaration.states[earlier_state].name,
-    );
+    let (here, there) = (&declaration.states[state].name, &declaration.states[earlier_state].name);
     let one_column = same_column(&earlier.column, &fact.column);
     if !same_name(&earlier.name, name) {
         return one_column.then(|| {
@@ -186,11 +165,7 @@ fn taken_by_fact(
             ),
         ))
     } else if earlier.unique != fact.unique {
-        let is = if earlier.unique {
-            "is unique"
-        } else {
-            "is not unique"
-        };
+        let is = if earlier.unique { "is unique" } else { "is not unique" };
         Some(Error::new_spanned(
             name,
             format!(

@@ -52,10 +52,7 @@ fn sources(declaration: &Declaration, step: &Transition, report: &mut Report) {
     let (name, target) = (&step.name, &step.target.word);
     for (place, source) in step.sources.iter().enumerate() {
         let from = &source.word;
-        if step.sources[..place]
-            .iter()
-            .any(|earlier| earlier.index == source.index)
-        {
+        if step.sources[..place].iter().any(|earlier| earlier.index == source.index) {
             report.at(from, format!("`{name}` names `{from}` twice; keep one"));
             continue;
         }
@@ -67,14 +64,9 @@ fn sources(declaration: &Declaration, step: &Transition, report: &mut Report) {
             continue;
         }
         let known = declaration.branch(source.index);
-        let lacking = declaration
-            .branch(base.index)
-            .into_iter()
-            .filter(|state| !known.contains(state));
-        let facts: Vec<_> = lacking
-            .flat_map(|state| &declaration.states[state].facts)
-            .map(|fact| &fact.name)
-            .collect();
+        let lacking = declaration.branch(base.index).into_iter().filter(|state| !known.contains(state));
+        let facts: Vec<_> =
+            lacking.flat_map(|state| &declaration.states[state].facts).map(|fact| &fact.name).collect();
         let because = match facts.as_slice() {
             [] => String::new(),
             facts => format!(", and a row in `{from}` lacks {}", list(facts)),
@@ -97,11 +89,7 @@ fn sources(declaration: &Declaration, step: &Transition, report: &mut Report) {
 /// All steps point down, so a state is reached if any step leads to it.
 fn unreached(declaration: &Declaration, report: &mut Report) {
     for (index, state) in declaration.states.iter().enumerate().skip(1) {
-        if !declaration
-            .transitions
-            .iter()
-            .any(|step| step.target.index == index)
-        {
+        if !declaration.transitions.iter().any(|step| step.target.index == index) {
             let name = &state.name;
             let first = &declaration.states[0].name;
             report.at(

@@ -6,6 +6,9 @@ use heck::ToSnakeCase;
 use syn::Ident;
 use syn::ext::IdentExt;
 
+/// Facts that a step brings, and guards, are tuples; Rust's own traits end at this length.
+const MOST_TOGETHER: usize = 12;
+
 /// A set of states, or of transitions, is a 64-bit mask in the main crate.
 const MOST: usize = 64;
 
@@ -30,6 +33,7 @@ const RESERVED: [(&str, &[&str]); 5] = [
 pub(crate) fn names(declaration: &Declaration, report: &mut Report) {
     limits(declaration, report);
     stored_values(declaration, report);
+    shown_texts(declaration, report);
     for (place, step) in declaration.transitions.iter().enumerate() {
         transition(declaration, &declaration.transitions[..place], step, report);
     }
@@ -50,6 +54,19 @@ fn limits(declaration: &Declaration, report: &mut Report) {
         );
         report.at(&step.name, message);
     }
+    for state in &declaration.states {
+        if let Some(fact) = state.facts.get(MOST_TOGETHER) {
+            let message = format!(
+                "a state adds at most {MOST_TOGETHER} facts; put more in a column of a composite type (JSON), \
+                 or make some columns of the row"
+            );
+            report.at(&fact.name, message);
+        }
+    }
+    let mut guards = declaration.row.columns.iter().filter(|column| column.guard);
+    if let Some(guard) = guards.nth(MOST_TOGETHER) {
+        report.at(&guard.name, format!("a row has at most {MOST_TOGETHER} guards; take `guard` out"));
+    }
 }
 
 /// Statuses are told apart by what is stored. Databases may compare texts without case, and without blanks at the end.
@@ -57,10 +74,7 @@ fn stored_values(declaration: &Declaration, report: &mut Report) {
     let mut seen: Vec<(String, &Ident)> = Vec::new();
     for state in &declaration.states {
         let (stored, shown) = match &state.value {
-            Value::Text(text) => (
-                text.value().trim_end().to_lowercase(),
-                format!("{:?}", text.value()),
-            ),
+            Value::Text(text) => (text.value().trim_end().to_lowercase(), format!("{:?}", text.value())),
             Value::Integer(number, _) => (number.to_string(), number.to_string()),
         };
         match seen.iter().find(|(earlier, _)| *earlier == stored) {
@@ -82,25 +96,28 @@ fn stored_values(declaration: &Declaration, report: &mut Report) {
     }
 }
 
-fn transition(
-    declaration: &Declaration,
-    earlier: &[Transition],
-    step: &Transition,
-    report: &mut Report,
-) {
+/// Where integers are stored, statuses are shown and serialized as texts all the same.
+fn shown_texts(declaration: &Declaration, report: &mut Report) {
+    let integers = declaration.states.iter().filter(|state| matches!(state.value, Value::Integer(..)));
+    let mut seen: Vec<(String, &Ident)> = Vec::new();
+    for (text, name) in integers.map(|state| (state.text(), &state.name)) {
+        match seen.iter().find(|(earlier, _)| *earlier == text) {
+            // Two states of one name have been told so.
+            Some((_, earlier)) if same_name(earlier, name) => {}
+            Some((_, earlier)) => {
+                report.at(name, format!("`{name}` and `{earlier}` are both `{text}` as text; rename one"));
+            }
+            None => seen.push((text, name)),
+        }
+    }
+}
+
+fn transition(declaration: &Declaration, earlier: &[Transition], step: &Transition, report: &mut Report) {
     let name = &step.name;
     let plain = name.unraw().to_string();
     let variant = step.variant_text();
-    if let Some((what, _)) = RESERVED
-        .iter()
-        .find(|(_, names)| names.contains(&plain.as_str()))
-    {
-        let lifecycle = declaration
-            .lifecycle
-            .name
-            .unraw()
-            .to_string()
-            .to_snake_case();
+    if let Some((what, _)) = RESERVED.iter().find(|(_, names)| names.contains(&plain.as_str())) {
+        let lifecycle = declaration.lifecycle.name.unraw().to_string().to_snake_case();
         report.at(
             name,
             format!(
@@ -139,38 +156,22 @@ fn transition(
 
 /// All types of a lifecycle stand in one module.
 fn generated_types(declaration: &Declaration, report: &mut Report) {
-    let Declaration {
-        lifecycle,
-        row,
-        any,
-        states,
-        ..
-    } = declaration;
+    let Declaration { lifecycle, row, any, states, .. } = declaration;
     let lifecycle = &lifecycle.name;
     let mut seen = vec![
-        (
-            declaration.transition_enum(),
-            "the generated enum of transitions",
-        ),
+        (declaration.transition_enum(), "the generated enum of transitions"),
         (declaration.facts_struct(), "the generated struct of facts"),
         (lifecycle.clone(), "the lifecycle"),
     ];
-    let named = [
-        (&row.name, "the row"),
-        (&any.name, "the enum of handles"),
-        (&any.status, "the enum of statuses"),
-    ];
-    for (name, what) in named
-        .into_iter()
-        .chain(states.iter().map(|state| (&state.name, "a state")))
-    {
+    let named =
+        [(&row.name, "the row"), (&any.name, "the enum of handles"), (&any.status, "the enum of statuses")];
+    for (name, what) in named.into_iter().chain(states.iter().map(|state| (&state.name, "a state"))) {
         match seen.iter().find(|(other, _)| same_name(other, name)) {
             // Two states of one name have been told so.
             Some((_, "a state")) => {}
-            Some((_, other)) => report.at(
-                name,
-                format!("`{name}` is the name of {other} already; {what} needs another one"),
-            ),
+            Some((_, other)) => {
+                report.at(name, format!("`{name}` is the name of {other} already; {what} needs another one"));
+            }
             None => seen.push((name.clone(), what)),
         }
     }

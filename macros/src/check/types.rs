@@ -16,23 +16,15 @@ fn version(declaration: &Declaration, report: &mut Report) {
     if integer::limits(ty).is_some() {
         return;
     }
-    let word = last_segment(ty)
-        .map(|segment| segment.ident.to_string())
-        .unwrap_or_default();
+    let word = last_segment(ty).map(|segment| segment.ident.to_string()).unwrap_or_default();
     let because = match word.as_str() {
         "Option" => "without a value no step could be guarded; make the column NOT NULL".to_owned(),
-        word if ["Date", "Time", "Instant"]
-            .iter()
-            .any(|part| word.contains(part)) =>
-        {
+        word if ["Date", "Time", "Instant"].iter().any(|part| word.contains(part)) => {
             "time stamps lose precision and then every save, or none, looks stale; use \
                  `i64` and, for the time, `updated_at = \"…\"`"
                 .to_owned()
         }
-        word => format!(
-            "every step counts it up by one; {}",
-            known_names(word, integer::names())
-        ),
+        word => format!("every step counts it up by one; {}", known_names(word, integer::names())),
     };
     report.at(ty, format!("a version must be an integer: {because}"));
 }
@@ -41,8 +33,8 @@ fn status(declaration: &Declaration, report: &mut Report) {
     let Stored::Integer(ty) = &declaration.any.stored else {
         return;
     };
-    let Some((min, max)) = integer::limits(ty) else {
-        let (word, integers) = (written(ty), list(&integer::names()));
+    let Some((min, max)) = integer::code_limits(ty) else {
+        let (word, integers) = (written(ty), list(&integer::code_names()));
         let message = format!(
             "`{word}` can not store a status; integers are {integers}, an enum of PostgreSQL is \
              written `as enum \"…\"`, and a text, which is the default, needs no `as`"
@@ -85,13 +77,7 @@ fn key(declaration: &Declaration, report: &mut Report) {
 
 /// A guard joins every WHERE with `=`, which never holds for a null.
 fn guards(declaration: &Declaration, report: &mut Report) {
-    for (place, column) in declaration
-        .row
-        .columns
-        .iter()
-        .enumerate()
-        .filter(|(_, column)| column.guard)
-    {
+    for (place, column) in declaration.row.columns.iter().enumerate().filter(|(_, column)| column.guard) {
         let name = &column.name;
         if place == 0 {
             report.at(

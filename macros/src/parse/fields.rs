@@ -35,73 +35,35 @@ pub(crate) fn row(input: ParseStream<'_>, report: &mut Report, lifecycle: &Ident
     let content;
     braced!(content in input);
     if content.is_empty() {
-        report.at(
-            &name,
-            format!("`{name}` has no columns; declare at least the key: `id: i64`"),
-        );
+        report.at(&name, format!("`{name}` has no columns; declare at least the key: `id: i64`"));
     }
-    let columns = items(&content, ITEM_ENDS, report, |input, report| {
-        field(input, report, Place::Row)
-    });
-    Ok(Row {
-        attrs,
-        vis,
-        name,
-        columns,
-    })
+    let columns = items(&content, ITEM_ENDS, report, |input, report| field(input, report, Place::Row));
+    Ok(Row { attrs, vis, name, columns })
 }
 
 /// `{ trade_no: String, … }`
 pub(crate) fn facts(input: ParseStream<'_>, report: &mut Report) -> Result<Vec<Field>> {
     let content;
     braced!(content in input);
-    Ok(items(&content, ITEM_ENDS, report, |input, report| {
-        field(input, report, Place::State)
-    }))
+    Ok(items(&content, ITEM_ENDS, report, |input, report| field(input, report, Place::State)))
 }
 
 fn field(input: ParseStream<'_>, report: &mut Report, place: Place) -> Result<Field> {
     let attrs = attributes(input, report)?;
     if let vis @ Visibility::Restricted(_) = input.parse()? {
-        report.at(
-            vis,
-            "columns and facts are as visible as their struct; take this out",
-        );
+        report.at(vis, "columns and facts are as visible as their struct; take this out");
     }
-    let what = if place == Place::Row {
-        "a column's name"
-    } else {
-        "a fact's name"
-    };
+    let what = if place == Place::Row { "a column's name" } else { "a fact's name" };
     let name = name(input, attrs.last(), what)?;
     if input.parse::<Token![:]>().is_err() {
-        return Err(missing(
-            input,
-            &name,
-            format!("a `:` and the type are expected here: `{name}: String`"),
-        ));
+        return Err(missing(input, &name, format!("a `:` and the type are expected here: `{name}: String`")));
     }
-    let ty: Type = input.parse().map_err(|_| {
-        missing(
-            input,
-            &name,
-            format!("the type of `{name}` is expected here"),
-        )
-    })?;
+    let ty: Type =
+        input.parse().map_err(|_| missing(input, &name, format!("the type of `{name}` is expected here")))?;
     if matches!(ty, Type::Reference(_)) {
-        report.at(
-            &ty,
-            "what is read from a table is owned; a `String` for a text, a `Vec<u8>` for bytes",
-        );
+        report.at(&ty, "what is read from a table is owned; a `String` for a text, a `Vec<u8>` for bytes");
     }
-    let mut field = Field {
-        attrs,
-        column: column_of(&name),
-        name,
-        ty,
-        unique: false,
-        guard: false,
-    };
+    let mut field = Field { attrs, column: column_of(&name), name, ty, unique: false, guard: false };
     modifiers(input, report, &mut field, place)?;
     if let Some(column) = column(input, report)? {
         field.column = column;
@@ -111,10 +73,7 @@ fn field(input: ParseStream<'_>, report: &mut Report, place: Place) -> Result<Fi
         Place::State => "`unique`, or the name of the column: `= \"…\"`",
     };
     if let Some(word) = peek_word(input).filter(|word| is_modifier(word, place)) {
-        return Err(Error::new_spanned(
-            &word,
-            format!("`{word}` stands before the `=`; move it there"),
-        ));
+        return Err(Error::new_spanned(&word, format!("`{word}` stands before the `=`; move it there")));
     }
     comma(input, may_follow)?;
     Ok(field)
@@ -124,12 +83,7 @@ fn is_modifier(word: &Ident, place: Place) -> bool {
     word == "unique" || (word == "guard" && place == Place::Row)
 }
 
-fn modifiers(
-    input: ParseStream<'_>,
-    report: &mut Report,
-    field: &mut Field,
-    place: Place,
-) -> Result<()> {
+fn modifiers(input: ParseStream<'_>, report: &mut Report, field: &mut Field, place: Place) -> Result<()> {
     while let Some(word) = peek_word(input) {
         let set = match word.to_string().as_str() {
             "unique" => &mut field.unique,
@@ -143,15 +97,8 @@ fn modifiers(
                 &mut field.guard
             }
             _ => {
-                let known: &[&str] = if place == Place::Row {
-                    &["unique", "guard"]
-                } else {
-                    &["unique"]
-                };
-                let message = format!(
-                    "`{word}` can not stand behind a type; {}",
-                    known_names(&word, known)
-                );
+                let known: &[&str] = if place == Place::Row { &["unique", "guard"] } else { &["unique"] };
+                let message = format!("`{word}` can not stand behind a type; {}", known_names(&word, known));
                 return Err(Error::new_spanned(word, message));
             }
         };

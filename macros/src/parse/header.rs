@@ -37,9 +37,7 @@ pub(crate) fn lifecycle(input: ParseStream<'_>, report: &mut Report) -> Result<L
     if input.peek(syn::token::Paren) {
         let content;
         parenthesized!(content in input);
-        items(&content, ITEM_ENDS, report, |input, report| {
-            options.read(input, report)
-        });
+        items(&content, ITEM_ENDS, report, |input, report| options.read(input, report));
     }
     if input.parse::<Token![;]>().is_err() {
         return Err(Error::new_spanned(
@@ -54,16 +52,10 @@ pub(crate) fn lifecycle(input: ParseStream<'_>, report: &mut Report) -> Result<L
         vis,
         name,
         table,
-        status: options
-            .status
-            .unwrap_or_else(|| LitStr::new("status", span)),
+        status: options.status.unwrap_or_else(|| LitStr::new("status", span)),
         version: Version {
-            ty: options
-                .version_type
-                .unwrap_or_else(|| parse_quote_spanned!(span=> i64)),
-            column: options
-                .version
-                .unwrap_or_else(|| LitStr::new("version", span)),
+            ty: options.version_type.unwrap_or_else(|| parse_quote_spanned!(span=> i64)),
+            column: options.version.unwrap_or_else(|| LitStr::new("version", span)),
         },
         updated_at: options.updated_at,
     })
@@ -105,11 +97,7 @@ impl Options {
         match option.as_str() {
             "version" => self.version = column,
             _ if column.is_none() => {
-                return Err(missing(
-                    input,
-                    &word,
-                    format!("say which column: `{option} = \"…\"`"),
-                ));
+                return Err(missing(input, &word, format!("say which column: `{option} = \"…\"`")));
             }
             "status" => self.status = column,
             _ => self.updated_at = column,
@@ -126,10 +114,7 @@ pub(crate) fn column(input: ParseStream<'_>, report: &mut Report) -> Result<Opti
     };
     let column = text(input, word, "the column's name")?;
     if column.value().is_empty() {
-        report.at(
-            &column,
-            "a column has a name; write it here, or leave `= \"\"` out",
-        );
+        report.at(&column, "a column has a name; write it here, or leave `= \"\"` out");
     }
     Ok(Some(column))
 }
@@ -139,11 +124,7 @@ pub(crate) fn text(input: ParseStream<'_>, before: impl ToTokens, what: &str) ->
     if input.peek(LitStr) {
         input.parse()
     } else {
-        Err(missing(
-            input,
-            before,
-            format!("{what} is expected here, in quotes: `\"…\"`"),
-        ))
+        Err(missing(input, before, format!("{what} is expected here, in quotes: `\"…\"`")))
     }
 }
 

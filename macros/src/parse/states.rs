@@ -2,9 +2,7 @@
 
 use super::fields::facts;
 use super::header::text;
-use super::{
-    ITEM_ENDS, attributes, comma, items, missing, name, peek_parentheses, refuse_generics,
-};
+use super::{ITEM_ENDS, attributes, comma, items, missing, name, peek_parentheses, refuse_generics};
 use crate::model::{Any, Field, Stored, Value};
 use crate::report::Report;
 use quote::{ToTokens, quote};
@@ -37,9 +35,8 @@ pub(crate) fn states(
     if input.parse::<Token![:]>().is_err() {
         let prefixed = name.to_string();
         let lifecycle = prefixed.strip_prefix("Any").unwrap_or(&prefixed);
-        let message = format!(
-            "say what the enum of its statuses is called: `enum {name}: {lifecycle}Status`"
-        );
+        let message =
+            format!("say what the enum of its statuses is called: `enum {name}: {lifecycle}Status`");
         return Err(Error::new_spanned(name, message));
     }
     let status = super::name(input, &name, "the name of the enum of statuses")?;
@@ -55,18 +52,10 @@ pub(crate) fn states(
     if content.is_empty() {
         report.at(
             &name,
-            format!(
-                "`{name}` has no states; declare them in the order in which they may be reached"
-            ),
+            format!("`{name}` has no states; declare them in the order in which they may be reached"),
         );
     }
-    let any = Any {
-        attrs,
-        vis,
-        name,
-        status,
-        stored,
-    };
+    let any = Any { attrs, vis, name, status, stored };
     Ok((any, items(&content, ITEM_ENDS, report, state)))
 }
 
@@ -80,44 +69,27 @@ fn stored(input: ParseStream<'_>) -> Result<Stored> {
     }
     let message = "how a status is stored is expected here: `as i16`, or `as enum \"…\"` on \
          PostgreSQL; texts need no `as`";
-    input
-        .parse()
-        .map(|ty| Stored::Integer(Box::new(ty)))
-        .map_err(|_| missing(input, word, message))
+    input.parse().map(|ty| Stored::Integer(Box::new(ty))).map_err(|_| missing(input, word, message))
 }
 
 fn state(input: ParseStream<'_>, report: &mut Report) -> Result<StateSyntax> {
     let attrs = attributes(input, report)?;
     let name = name(input, attrs.last(), "a state's name")?;
     if peek_parentheses(input) {
-        let message =
-            format!("facts have names, since they are columns: `{name} {{ trade_no: String }}`");
+        let message = format!("facts have names, since they are columns: `{name} {{ trade_no: String }}`");
         return Err(Error::new(input.span(), message));
     }
     refuse_generics(input, &name)?;
-    let mut state = StateSyntax {
-        attrs,
-        name,
-        value: None,
-        base: None,
-        facts: Vec::new(),
-    };
+    let mut state = StateSyntax { attrs, name, value: None, base: None, facts: Vec::new() };
     loop {
         if let Ok(word) = input.parse::<Token![=]>() {
             let value = value(input, word)?;
             if state.value.replace(value).is_some() {
-                report.at(
-                    word,
-                    format!(
-                        "what is stored for `{}` is given twice; keep one",
-                        state.name
-                    ),
-                );
+                report.at(word, format!("what is stored for `{}` is given twice; keep one", state.name));
             }
         } else if let Ok(word) = input.parse::<Token![:]>() {
             let base = super::name(input, word, "the state that it builds on")?;
-            if state.base.replace(base).is_some() || input.peek(Token![|]) || input.peek(Token![+])
-            {
+            if state.base.replace(base).is_some() || input.peek(Token![|]) || input.peek(Token![+]) {
                 report.at(
                     word,
                     format!(
@@ -141,10 +113,7 @@ fn state(input: ParseStream<'_>, report: &mut Report) -> Result<StateSyntax> {
             return Err(Error::new(input.span(), message));
         }
     }
-    comma(
-        input,
-        "what is stored (`= \"…\"`), what it builds on (`: State`), or its facts in braces",
-    )?;
+    comma(input, "what is stored (`= \"…\"`), what it builds on (`: State`), or its facts in braces")?;
     Ok(state)
 }
 
@@ -154,28 +123,16 @@ fn value(input: ParseStream<'_>, before: impl ToTokens) -> Result<Value> {
     }
     let minus: Option<Token![-]> = input.parse()?;
     if !input.peek(LitInt) {
-        return Err(missing(
-            input,
-            before,
-            "a text or a whole number is expected here: `= \"PAID\"`, `= 1`",
-        ));
+        return Err(missing(input, before, "a text or a whole number is expected here: `= \"PAID\"`, `= 1`"));
     }
     let number: LitInt = input.parse()?;
     let word = quote!(#minus #number);
-    let value = format!(
-        "{}{}",
-        if minus.is_some() { "-" } else { "" },
-        number.base10_digits()
-    );
+    let value = format!("{}{}", if minus.is_some() { "-" } else { "" }, number.base10_digits());
     match value.parse() {
         Ok(value) if number.suffix().is_empty() => Ok(Value::Integer(value, word)),
-        Ok(value) => Err(Error::new_spanned(
-            &number,
-            format!("the type stands behind `as`; write `{value}` here"),
-        )),
-        Err(_) => Err(Error::new_spanned(
-            word,
-            "this number is too large to be stored",
-        )),
+        Ok(value) => {
+            Err(Error::new_spanned(&number, format!("the type stands behind `as`; write `{value}` here")))
+        }
+        Err(_) => Err(Error::new_spanned(word, "this number is too large to be stored")),
     }
 }

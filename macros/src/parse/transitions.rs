@@ -1,8 +1,6 @@
 //! `transitions { refund: Paid | Shipped -> Refunded by refund_no; }`
 
-use super::{
-    attributes, comma, items, keyword, missing, name, peek_parentheses, peek_word, refuse_journal,
-};
+use super::{attributes, comma, items, keyword, missing, name, peek_parentheses, peek_word, refuse_journal};
 use crate::report::{Report, known_names};
 use quote::ToTokens;
 use syn::ext::IdentExt;
@@ -42,10 +40,7 @@ pub(crate) fn transitions(
     let content;
     braced!(content in input);
     if content.is_empty() {
-        report.at(
-            &word,
-            "there are no transitions; declare at least one: `pay: Pending -> Paid;`",
-        );
+        report.at(&word, "there are no transitions; declare at least one: `pay: Pending -> Paid;`");
     }
     Ok(items(&content, &[';'], report, transition))
 }
@@ -79,13 +74,7 @@ fn transition(input: ParseStream<'_>, report: &mut Report) -> Result<TransitionS
         return Err(Error::new(input.span(), message));
     }
     let cause = cause(input, &target)?;
-    let transition = TransitionSyntax {
-        attrs,
-        name,
-        sources,
-        target,
-        cause,
-    };
+    let transition = TransitionSyntax { attrs, name, sources, target, cause };
     end(input, report, &transition)?;
     Ok(transition)
 }
@@ -127,10 +116,8 @@ fn cause(input: ParseStream<'_>, target: &Ident) -> Result<Option<CauseSyntax>> 
         None => false,
         Some(word) if word == "shared" => input.call(Ident::parse_any).is_ok(),
         Some(word) => {
-            let message = format!(
-                "`{word}` can not stand behind the cause; {}",
-                known_names(&word, ["shared"])
-            );
+            let message =
+                format!("`{word}` can not stand behind the cause; {}", known_names(&word, ["shared"]));
             return Err(Error::new_spanned(word, message));
         }
     };

@@ -10,10 +10,7 @@ fn a_column_declared_twice() {
         "`OrderRow` already has `order_no`; take this out, or choose another name",
     );
     assert_mistake(
-        &order(
-            "note: Option<String>",
-            "note: Option<String> = \"Order_No\"",
-        ),
+        &order("note: Option<String>", "note: Option<String> = \"Order_No\""),
         "\"Order_No\"",
         "the column `order_no` is already `order_no` of `OrderRow`; take this out, or \
              give it another column",
@@ -33,11 +30,7 @@ fn a_column_that_is_the_lifecycles_own() {
         "\"LOCK_VERSION\"",
         "the lifecycle's `version`",
     );
-    assert_mistake_part(
-        &order("paid_at: ", "modified_at: "),
-        "modified_at",
-        "the lifecycle's `updated_at`",
-    );
+    assert_mistake_part(&order("paid_at: ", "modified_at: "), "modified_at", "the lifecycle's `updated_at`");
     assert_mistake(
         &order("\"modified_at\"", "\"state\""),
         "\"state\"",
@@ -54,16 +47,8 @@ fn a_reserved_field() {
              under this name. If it is another thing, rename the field and keep its column: \
              `other_status: … = \"status\"`",
     );
-    assert_mistake_part(
-        &order("paid_at: ", "row: "),
-        "row",
-        "no field can be named `row`",
-    );
-    assert_mistake_part(
-        &order("paid_at: ", "r#version: "),
-        "r#version",
-        "no field can be named `version`",
-    );
+    assert_mistake_part(&order("paid_at: ", "row: "), "row", "no field can be named `row`");
+    assert_mistake_part(&order("paid_at: ", "r#version: "), "r#version", "no field can be named `version`");
 }
 
 #[test]
@@ -83,10 +68,7 @@ fn a_fact_that_is_a_column_of_the_row() {
 #[test]
 fn a_fact_that_its_branch_has() {
     assert_mistake(
-        &order(
-            "Completed: Shipped",
-            "Completed: Shipped { paid_at: DateTime<Utc> }",
-        ),
+        &order("Completed: Shipped", "Completed: Shipped { paid_at: DateTime<Utc> }"),
         "paid_at",
         "`Completed` knows `paid_at` from `Paid`, on which it builds; take this out, or \
              choose another name and column",
@@ -97,10 +79,7 @@ fn a_fact_that_its_branch_has() {
         "`Paid` has two facts named `paid_at`; rename one, or take one out",
     );
     assert_mistake(
-        &order(
-            "Completed: Shipped",
-            "Completed: Shipped { seen_at: DateTime<Utc> = \"paid_at\" }",
-        ),
+        &order("Completed: Shipped", "Completed: Shipped { seen_at: DateTime<Utc> = \"paid_at\" }"),
         "\"paid_at\"",
         "the column `paid_at` is already `paid_at` of `Paid`; use that name here, or \
              give `seen_at` a column of its own",
@@ -131,8 +110,5 @@ fn a_fact_of_two_branches_is_one_fact() {
         "\"reason\"",
         "is already `reason` of `Refunded`",
     );
-    sound(&order(
-        reason,
-        "Cancelled { reason: Option<String> = \"Reason\" }",
-    ));
+    sound(&order(reason, "Cancelled { reason: Option<String> = \"Reason\" }"));
 }

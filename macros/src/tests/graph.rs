@@ -33,10 +33,7 @@ fn a_transition_to_the_first_state() {
 #[test]
 fn a_transition_to_itself() {
     assert_mistake(
-        &order(
-            "Shipped        -> Completed",
-            "Shipped | Completed -> Completed",
-        ),
+        &order("Shipped        -> Completed", "Shipped | Completed -> Completed"),
         "Completed",
         "`complete` points from `Completed` to itself: a transition moves forward. To \
              change columns without a new state, amend the row; if something has happened, \
@@ -87,8 +84,7 @@ fn a_source_that_lacks_what_the_target_builds_on() {
 #[test]
 fn a_base_that_cannot_be() {
     assert_mistake(
-        &order("Paid { trade_no", "Paid: Shipped { trade_no")
-            .replace("Shipped: Paid {", "Shipped {"),
+        &order("Paid { trade_no", "Paid: Shipped { trade_no").replace("Shipped: Paid {", "Shipped {"),
         "Shipped",
         "`Paid` builds on `Shipped`, which is declared below it; declare `Shipped` above \
              `Paid`, since it comes first",

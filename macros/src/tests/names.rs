@@ -37,11 +37,7 @@ fn a_stored_value_of_the_wrong_kind() {
         "statuses are stored as texts here: `Completed = \"4\"`; for integers write `as \
              i16` behind the name of the enum of statuses",
     );
-    assert_mistake_part(
-        &order("Completed: Shipped", "Completed = \"\": Shipped"),
-        "\"\"",
-        "never empty",
-    );
+    assert_mistake_part(&order("Completed: Shipped", "Completed = \"\": Shipped"), "\"\"", "never empty");
     let declaration = r#"
         struct Order in "orders";
         struct OrderRow { id: i64 }
@@ -68,6 +64,21 @@ fn a_stored_value_of_the_wrong_kind() {
 }
 
 #[test]
+fn two_states_that_are_shown_alike() {
+    let declaration = r#"
+        struct Order in "orders";
+        struct OrderRow { id: i64 }
+        enum AnyOrder: OrderStatus as i16 { XmlReady = 1, XMLReady = 2 }
+        transitions { go: XmlReady -> XMLReady; }
+    "#;
+    assert_mistake(
+        declaration,
+        "XMLReady",
+        "`XMLReady` and `XmlReady` are both `xml_ready` as text; rename one",
+    );
+}
+
+#[test]
 fn a_transition_declared_twice() {
     assert_mistake(
         &order("cancel: ", "pay: "),
@@ -90,18 +101,7 @@ fn a_transition_named_like_a_method() {
         "`amend` is a method of the generated types, so a transition can not have this \
              name; name it after what happens, for example `amend_order`",
     );
-    for name in [
-        "load",
-        "lock",
-        "status",
-        "clone",
-        "into",
-        "deref",
-        "serialize",
-        "new",
-        "check",
-        "apply",
-    ] {
+    for name in ["load", "lock", "status", "clone", "into", "deref", "serialize", "new", "check", "apply"] {
         assert_mistake_part(
             &order("cancel: ", &format!("{name}: ")),
             name,
@@ -161,11 +161,24 @@ fn too_many() {
     assert_mistake_part(&declare(&states, &steps), "S64", "at most 64 states");
     let steps = steps + "again: S0 -> S1;";
     assert_mistake_part(
-        &declare(
-            &states.replace("S64,", ""),
-            &steps.replace("-> S64", "-> S63"),
-        ),
+        &declare(&states.replace("S64,", ""), &steps.replace("-> S64", "-> S63")),
         "again",
         "at most 64 transitions",
+    );
+}
+
+#[test]
+fn too_many_facts_or_guards() {
+    let twelve: String = (0..12).map(|number| format!("f{number}: i64, ")).collect();
+    assert_mistake_part(
+        &order("Cancelled {", &format!("Cancelled {{ {twelve}")),
+        "reason",
+        "at most 12 facts",
+    );
+    let twelve: String = (0..12).map(|number| format!("g{number}: i64 guard, ")).collect();
+    assert_mistake_part(
+        &order("tenant_id: i64 guard", &format!("{twelve}tenant_id: i64 guard")),
+        "tenant_id",
+        "at most 12 guards",
     );
 }

@@ -5,19 +5,8 @@ use super::{ORDER, assert_mistake, assert_mistake_part, mistakes, order};
 #[test]
 fn the_journal_is_to_come() {
     let told = "the journal is not part of this version of onward yet; leave this line out";
-    assert_mistake(
-        &format!("{ORDER} journal in \"order_journal\";"),
-        "journal",
-        told,
-    );
-    assert_mistake(
-        &order(
-            "transitions {",
-            "journal in \"order_journal\"; transitions {",
-        ),
-        "journal",
-        told,
-    );
+    assert_mistake(&format!("{ORDER} journal in \"order_journal\";"), "journal", told);
+    assert_mistake(&order("transitions {", "journal in \"order_journal\"; transitions {"), "journal", told);
     assert_mistake(
         &format!("{ORDER} struct More;"),
         "struct",
@@ -28,11 +17,7 @@ fn the_journal_is_to_come() {
 #[test]
 fn a_missing_part() {
     let part = |end: &str| ORDER[..ORDER.find(end).unwrap()].to_owned();
-    assert_mistake_part(
-        &part("/// A customer"),
-        "",
-        "a lifecycle begins with its table",
-    );
+    assert_mistake_part(&part("/// A customer"), "", "a lifecycle begins with its table");
     assert_mistake_part(
         &part("/// What every"),
         "Order",
@@ -49,16 +34,13 @@ fn a_missing_part() {
         "transition",
         "`transition` is unknown here; did you mean `transitions`?",
     );
-    assert_mistake_part(
-        &order("transitions {", "transitions; {"),
-        ";",
-        "stand in braces",
-    );
+    assert_mistake_part(&order("transitions {", "transitions; {"), ";", "stand in braces");
 }
 
 #[test]
 fn a_missing_table() {
-    let header = r#" in "orders" (status = "state", version: i32 = "lock_version", updated_at = "modified_at");"#;
+    let header =
+        r#" in "orders" (status = "state", version: i32 = "lock_version", updated_at = "modified_at");"#;
     let told = "say in which table it lives: `struct Order in \"orders\";`, then the row in a \
          struct of its own";
     assert_mistake(&order(header, ";"), "Order", told);
@@ -87,21 +69,13 @@ fn lifetimes_and_generics() {
         "<T: Copy>",
         "`OrderRow` takes no lifetimes",
     );
-    assert_mistake_part(
-        &order("AnyOrder:", "AnyOrder<T>:"),
-        "<T>",
-        "`AnyOrder` takes no lifetimes",
-    );
+    assert_mistake_part(&order("AnyOrder:", "AnyOrder<T>:"), "<T>", "`AnyOrder` takes no lifetimes");
     assert_mistake_part(
         &order("OrderStatus {", "OrderStatus<T> {"),
         "<T>",
         "`OrderStatus` takes no lifetimes",
     );
-    assert_mistake_part(
-        &order("Cancelled {", "Cancelled<'a> {"),
-        "<'a>",
-        "`Cancelled` takes no lifetimes",
-    );
+    assert_mistake_part(&order("Cancelled {", "Cancelled<'a> {"), "<'a>", "`Cancelled` takes no lifetimes");
 }
 
 #[test]
@@ -116,26 +90,14 @@ fn options_of_the_lifecycle() {
         "journal",
         "`journal` is no option of a lifecycle; there are `status`, `version` and `updated_at`",
     );
-    assert_mistake(
-        &order("updated_at =", "status ="),
-        "status",
-        "`status` is given twice; keep one",
-    );
-    assert_mistake(
-        &order("status = \"state\"", "status"),
-        ",",
-        "say which column: `status = \"…\"`",
-    );
+    assert_mistake(&order("updated_at =", "status ="), "status", "`status` is given twice; keep one");
+    assert_mistake(&order("status = \"state\"", "status"), ",", "say which column: `status = \"…\"`");
     assert_mistake(
         &order("\"modified_at\"", "\"\""),
         "\"\"",
         "a column has a name; write it here, or leave `= \"\"` out",
     );
-    assert_mistake_part(
-        &order("updated_at =", "= "),
-        "=",
-        "an option is expected here",
-    );
+    assert_mistake_part(&order("updated_at =", "= "), "=", "an option is expected here");
 }
 
 #[test]
@@ -146,18 +108,10 @@ fn a_row_that_is_none() {
         "its first column is the key",
     );
     let tuple = "struct Order in \"orders\"; struct OrderRow(i64);";
-    assert_mistake(
-        tuple,
-        "(",
-        "the row's columns have names: `struct OrderRow { id: i64, … }`",
-    );
+    assert_mistake(tuple, "(", "the row's columns have names: `struct OrderRow { id: i64, … }`");
     let empty = "struct Order in \"orders\"; struct OrderRow {} enum AnyOrder: OrderStatus { A, B } \
          transitions { go: A -> B; }";
-    assert_mistake(
-        empty,
-        "OrderRow",
-        "`OrderRow` has no columns; declare at least the key: `id: i64`",
-    );
+    assert_mistake(empty, "OrderRow", "`OrderRow` has no columns; declare at least the key: `id: i64`");
 }
 
 #[test]
@@ -167,22 +121,10 @@ fn a_column_that_is_none() {
         ",",
         "a `:` and the type are expected here: `note: String`",
     );
-    assert_mistake_part(
-        &order("r#type", "type"),
-        "type",
-        "as a column's name it is written `r#type`",
-    );
+    assert_mistake_part(&order("r#type", "type"), "type", "as a column's name it is written `r#type`");
     assert_mistake_part(&order("r#type", "self"), "self", "choose another name");
-    assert_mistake_part(
-        &order("r#type", "_"),
-        "_",
-        "a column's name is expected here",
-    );
-    assert_mistake_part(
-        &order("note: Option<String>", "note: "),
-        ",",
-        "the type of `note` is expected here",
-    );
+    assert_mistake_part(&order("r#type", "_"), "_", "a column's name is expected here");
+    assert_mistake_part(&order("note: Option<String>", "note: "), ",", "the type of `note` is expected here");
     assert_mistake(
         &order("String unique", "String uniqe"),
         "uniqe",
@@ -244,81 +186,37 @@ fn states_that_are_none() {
             "there are no transitions; declare at least one: `pay: Pending -> Paid;`".to_owned(),
         )
     );
-    assert_mistake_part(
-        &order("OrderStatus {", "OrderStatus as {"),
-        "{",
-        "how a status is stored",
-    );
-    assert_mistake_part(
-        &order("OrderStatus {", "OrderStatus in i16 {"),
-        "in",
-        "in braces",
-    );
+    assert_mistake_part(&order("OrderStatus {", "OrderStatus as {"), "{", "how a status is stored");
+    assert_mistake_part(&order("OrderStatus {", "OrderStatus in i16 {"), "in", "in braces");
 }
 
 #[test]
 fn a_state_that_is_none() {
     let shipped = "Completed: Shipped,";
-    assert_mistake_part(
-        &order(shipped, "Completed: Shipped = \"a\" = \"b\","),
-        "=",
-        "given twice",
-    );
-    assert_mistake_part(
-        &order(shipped, "Completed: Shipped: Paid,"),
-        ":",
-        "can build on one state only",
-    );
-    assert_mistake_part(
-        &order(shipped, "Completed { done: bool }: Shipped,"),
-        ":",
-        "the facts come last",
-    );
-    assert_mistake_part(
-        &order(shipped, "Completed = done: Shipped,"),
-        "done",
-        "a text or a whole number",
-    );
+    assert_mistake_part(&order(shipped, "Completed: Shipped = \"a\" = \"b\","), "=", "given twice");
+    assert_mistake_part(&order(shipped, "Completed: Shipped: Paid,"), ":", "can build on one state only");
+    assert_mistake_part(&order(shipped, "Completed { done: bool }: Shipped,"), ":", "the facts come last");
+    assert_mistake_part(&order(shipped, "Completed = done: Shipped,"), "done", "a text or a whole number");
     assert_mistake(
         &order(shipped, "Completed = 4i16: Shipped,"),
         "4i16",
         "the type stands behind `as`; write `4` here",
     );
-    assert_mistake_part(
-        &order(shipped, "Completed Shipped,"),
-        "Shipped",
-        "a `,` is expected here",
-    );
+    assert_mistake_part(&order(shipped, "Completed Shipped,"), "Shipped", "a `,` is expected here");
 }
 
 #[test]
 fn a_transition_that_is_none() {
     let complete = "complete: Shipped        -> Completed;";
-    assert_mistake(
-        &order(complete, "complete: Shipped -> Completed,"),
-        ",",
-        "a transition ends with `;`",
-    );
+    assert_mistake(&order(complete, "complete: Shipped -> Completed,"), ",", "a transition ends with `;`");
     assert_mistake_part(
         &order(complete, "complete: Shipped -> Completed"),
         "refund",
         "a `;` is expected here",
     );
-    assert_mistake_part(
-        &order("-> Cancelled;", "-> Cancelled"),
-        "Cancelled",
-        "a `;` is expected here",
-    );
-    assert_mistake_part(
-        &order(complete, "complete = Shipped -> Completed;"),
-        "=",
-        "a `:` and the states",
-    );
-    assert_mistake_part(
-        &order(complete, "complete: Shipped => Completed;"),
-        "=",
-        "a `->` and the state",
-    );
+    assert_mistake_part(&order("-> Cancelled;", "-> Cancelled"), "Cancelled", "a `;` is expected here");
+    assert_mistake_part(&order(complete, "complete = Shipped -> Completed;"), "=", "a `:` and the states");
+    assert_mistake_part(&order(complete, "complete: Shipped => Completed;"), "=", "a `->` and the state");
     assert_mistake_part(
         &order(complete, "complete: Shipped, Paid -> Completed;"),
         ",",
@@ -334,20 +232,12 @@ fn a_transition_that_is_none() {
         "-",
         "the state that it leaves is expected here",
     );
-    assert_mistake_part(
-        &order(complete, "match: Shipped -> Completed;"),
-        "match",
-        "`r#match`",
-    );
+    assert_mistake_part(&order(complete, "match: Shipped -> Completed;"), "match", "`r#match`");
 }
 
 #[test]
 fn a_cause_that_is_none() {
-    assert_mistake_part(
-        &order("by trade_no", "for trade_no"),
-        "for",
-        "`by trade_no`",
-    );
+    assert_mistake_part(&order("by trade_no", "for trade_no"), "for", "`by trade_no`");
     assert_mistake_part(
         &order("by trade_no", "by"),
         ";",
@@ -364,23 +254,13 @@ fn a_cause_that_is_none() {
         "share",
         "`share` can not stand behind the cause; did you mean `shared`?",
     );
-    assert_mistake_part(
-        &order("no shared", "no shared shared"),
-        "shared",
-        "a `;` is expected here",
-    );
+    assert_mistake_part(&order("no shared", "no shared shared"), "shared", "a `;` is expected here");
 }
 
 #[test]
 fn no_part_can_be_switched_off() {
     let told = "the lifecycle is one whole; put `#[cfg]` on the invocation of `lifecycle!`";
-    for part in [
-        "note: ",
-        "Pending,",
-        "paid_at: ",
-        "cancel: ",
-        "pub struct OrderRow",
-    ] {
+    for part in ["note: ", "Pending,", "paid_at: ", "cancel: ", "pub struct OrderRow"] {
         assert_mistake(&order(part, &format!("#[cfg(unix)] {part}")), "cfg", told);
     }
     assert_mistake_part(
@@ -392,20 +272,12 @@ fn no_part_can_be_switched_off() {
 
 #[test]
 fn all_mistakes_are_told_at_once() {
-    let declaration = order("note: ", "note ")
-        .replace("by trade_no", "by")
-        .replace("Pending,", "Pending(u8),");
-    let words: Vec<String> = mistakes(&declaration)
-        .into_iter()
-        .map(|(word, _)| word)
-        .collect();
+    let declaration =
+        order("note: ", "note ").replace("by trade_no", "by").replace("Pending,", "Pending(u8),");
+    let words: Vec<String> = mistakes(&declaration).into_iter().map(|(word, _)| word).collect();
     assert_eq!(words, ["Option", "(", ";"]);
-    let declaration = order("note: ", "row: ")
-        .replace("by trade_no", "by trade")
-        .replace("-> Completed", "-> Complete");
-    let words: Vec<String> = mistakes(&declaration)
-        .into_iter()
-        .map(|(word, _)| word)
-        .collect();
+    let declaration =
+        order("note: ", "row: ").replace("by trade_no", "by trade").replace("-> Completed", "-> Complete");
+    let words: Vec<String> = mistakes(&declaration).into_iter().map(|(word, _)| word).collect();
     assert_eq!(words, ["trade", "Complete", "row"]);
 }

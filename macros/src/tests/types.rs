@@ -29,10 +29,15 @@ fn a_version_that_is_no_integer() {
 
 #[test]
 fn a_status_that_is_no_integer() {
+    assert_mistake_part(&order("OrderStatus {", "OrderStatus as String {"), "String", "which is the default");
+}
+
+#[test]
+fn a_status_that_an_i64_does_not_hold() {
     assert_mistake_part(
-        &order("OrderStatus {", "OrderStatus as String {"),
-        "String",
-        "which is the default",
+        &order("OrderStatus {", "OrderStatus as u64 {"),
+        "u64",
+        "`u64` can not store a status",
     );
 }
 
@@ -63,10 +68,7 @@ fn a_key_that_identifies_nothing() {
     let told = "the first column is the key, and a key is an integer, a text or a Uuid, and every \
          row has one; change the type, or move the key to the top";
     assert_mistake(
-        &order(
-            "id: i64,\n        order_no",
-            "id: Option<i64>,\n        order_no",
-        ),
+        &order("id: i64,\n        order_no", "id: Option<i64>,\n        order_no"),
         "Option<i64>",
         told,
     );
@@ -80,19 +82,13 @@ fn a_key_that_identifies_nothing() {
         "bool",
         "two values",
     );
-    sound(&order(
-        "id: i64,\n        order_no",
-        "id: uuid::Uuid,\n        order_no",
-    ));
+    sound(&order("id: i64,\n        order_no", "id: uuid::Uuid,\n        order_no"));
 }
 
 #[test]
 fn a_guard_that_is_none() {
     assert_mistake(
-        &order(
-            "id: i64,\n        order_no",
-            "id: i64 guard,\n        order_no",
-        ),
+        &order("id: i64,\n        order_no", "id: i64 guard,\n        order_no"),
         "id",
         "`id` is the key and is part of every WHERE already; take `guard` out",
     );
@@ -102,18 +98,11 @@ fn a_guard_that_is_none() {
         "`note` joins every WHERE, and a null equals nothing; take the `Option` off, or \
              `guard` out",
     );
-    sound(&order(
-        "note: Option<String>",
-        "note: Option<String> unique",
-    ));
+    sound(&order("note: Option<String>", "note: Option<String> unique"));
     sound(ORDER);
 }
 
 #[test]
 fn a_borrowed_column() {
-    assert_mistake_part(
-        &order("note: Option<String>", "note: &'a str"),
-        "&'a str",
-        "is owned",
-    );
+    assert_mistake_part(&order("note: Option<String>", "note: &'a str"), "&'a str", "is owned");
 }

@@ -1,0 +1,168 @@
+//! The declaration as data, from which the main crate derives everything else, and the trait that carries it.
+
+use super::fields::{guards, serialized, text, typed};
+use super::words::Words;
+use crate::model::{Declaration, Field, State, Stored, Transition, Value};
+use crate::report::written;
+use proc_macro2::{Literal, TokenStream};
+
+pub(super) fn describe(declaration: &Declaration, words: &Words<'_>) -> TokenStream {
+    let Words { krate, row, any, status, m, .. } = words;
+    let (key, key_type) = (&declaration.key().name, typed(declaration.key()));
+    let guard_names: Vec<_> = guards(declaration).map(|guard| &guard.name).collect();
+    let guard_types = guards(declaration).map(typed);
+    let description = description(declaration, krate);
+    let with_row = with_row(declaration, words);
+    let entries = serialized(&generate!(row), &declaration.row.columns);
+    generate! {
+        #[automatically_derived]
+        impl #krate::Lifecycle for #any {
+            type Key = #key_type;
+            type Row = #row;
+            type Status = #status;
+            type Guards = (#(#guard_types,)*);
+
+            const DESCRIPTION: &'static #krate::Description = &#description;
+
+            fn status(&self) -> #status {
+                #any::status(self)
+            }
+
+            fn version(&self) -> i64 {
+                #any::version(self)
+            }
+
+            fn row(&self) -> &#row {
+                self
+            }
+
+            fn key(&self) -> &#key_type {
+                &self.#key
+            }
+
+            fn state(&self) -> usize {
+                #any::status(self) as usize
+            }
+
+            fn key_of(row: &#row) -> &#key_type {
+                &row.#key
+            }
+
+            fn same_place(a: &#row, b: &#row) -> bool {
+                a.#key == b.#key #(&& a.#guard_names == b.#guard_names)*
+            }
+
+            fn with_row(&self, row: #row, seal: #krate::__private::Seal) -> Self {
+                #with_row
+            }
+
+            fn statements(
+                dialect: #krate::__private::Dialect,
+            ) -> &'static #krate::__private::Statements {
+                static STATEMENTS: #krate::__private::StatementCache = #krate::__private::StatementCache::new();
+                STATEMENTS.get(<Self as #krate::Lifecycle>::DESCRIPTION, dialect)
+            }
+
+            fn serialize_row<#m: #krate::__private::serde::ser::SerializeMap>(
+                row: &#row,
+                map: &mut #m,
+            ) -> ::core::result::Result<(), #m::Error> {
+                #entries
+            }
+        }
+    }
+}
+
+fn description(declaration: &Declaration, krate: &TokenStream) -> TokenStream {
+    let lifecycle = &declaration.lifecycle;
+    let (name, table) = (text(&lifecycle.name), &lifecycle.table);
+    let (status, version) = (&lifecycle.status, &lifecycle.version.column);
+    let status_type = match &declaration.any.stored {
+        Stored::Text => generate!(Text),
+        Stored::Integer(ty) => {
+            let ty = written(ty);
+            generate!(Integer(#ty))
+        }
+        Stored::Enum(name) => generate!(Enum(#name)),
+    };
+    let updated_at = optional(lifecycle.updated_at.as_ref());
+    let columns = declaration.row.columns.iter().map(|column| self::column(column, krate));
+    let facts = declaration.fact_columns().into_iter().map(|fact| self::fact(fact, krate));
+    let infos = declaration.states.iter().enumerate();
+    let infos = infos.map(|(index, state)| self::state(declaration, index, state, krate));
+    let transitions = declaration.transitions.iter().map(|step| transition(step, krate));
+    generate! {
+        #krate::Description {
+            name: #name,
+            table: #table,
+            columns: &[#(#columns),*],
+            status: #status,
+            status_type: #krate::StatusType::#status_type,
+            version: #version,
+            updated_at: #updated_at,
+            facts: &[#(#facts),*],
+            states: &[#(#infos),*],
+            transitions: &[#(#transitions),*],
+        }
+    }
+}
+
+fn column(field: &Field, krate: &TokenStream) -> TokenStream {
+    let (name, column, ty) = (text(&field.name), &field.column, written(&field.ty));
+    let (unique, guard) = (field.unique, field.guard);
+    generate!(#krate::Column { field: #name, column: #column, rust_type: #ty, unique: #unique, guard: #guard })
+}
+
+fn fact(field: &Field, krate: &TokenStream) -> TokenStream {
+    let (name, column, ty) = (text(&field.name), &field.column, written(&field.ty));
+    let (optional, unique) = (field.optional(), field.unique);
+    generate!(#krate::Fact { field: #name, column: #column, rust_type: #ty, optional: #optional, unique: #unique })
+}
+
+fn state(declaration: &Declaration, index: usize, state: &State, krate: &TokenStream) -> TokenStream {
+    let (name, stored) = (text(&state.name), state.text());
+    let code = match &state.value {
+        Value::Text(_) => None,
+        Value::Integer(number, _) => Some(Literal::i128_unsuffixed(*number)),
+    };
+    let code = optional(code);
+    let place = |fact: &Field| Literal::usize_unsuffixed(declaration.fact_column(fact));
+    let own = state.facts.iter().map(place);
+    let known = declaration.known(index).into_iter().map(place);
+    generate!(#krate::StateInfo { name: #name, text: #stored, code: #code, own: &[#(#own),*], known: &[#(#known),*] })
+}
+
+fn transition(step: &Transition, krate: &TokenStream) -> TokenStream {
+    let name = text(&step.name);
+    let from = step.sources.iter().map(|source| Literal::usize_unsuffixed(source.index));
+    let to = Literal::usize_unsuffixed(step.target.index);
+    let by = step.cause.iter().flat_map(|cause| &cause.facts);
+    let by = by.map(|fact| Literal::usize_unsuffixed(fact.index));
+    let shared = step.cause.as_ref().is_some_and(|cause| cause.shared);
+    generate!(#krate::TransitionInfo { name: #name, from: &[#(#from),*], to: #to, by: &[#(#by),*], shared: #shared })
+}
+
+fn optional(value: Option<impl quote::ToTokens>) -> TokenStream {
+    if let Some(value) = value {
+        generate!(::core::option::Option::Some(#value))
+    } else {
+        generate!(::core::option::Option::None)
+    }
+}
+
+/// The handle after its row was amended.
+fn with_row(declaration: &Declaration, Words { order, any, .. }: &Words<'_>) -> TokenStream {
+    let arms = declaration.states.iter().enumerate().map(|(index, state)| {
+        let name = &state.name;
+        // All that a state without facts has is the row.
+        let rest = (!declaration.known(index).is_empty())
+            .then(|| generate!(..::core::clone::Clone::clone(order.0.data())));
+        generate! {
+            #any::#name(order) => {
+                let data = #name { row, #rest };
+                #any::#name(#order(order.0.next(data, seal)))
+            }
+        }
+    });
+    generate!(match self { #(#arms)* })
+}

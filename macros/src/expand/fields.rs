@@ -1,0 +1,87 @@
+//! Columns and facts, as they stand in types, parameters and expressions.
+
+use crate::model::{Declaration, Field};
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{ToTokens, quote_spanned};
+use syn::ext::IdentExt;
+use syn::spanned::Spanned;
+use syn::{Index, Type};
+
+/// The type of the field. `Option` is meant as the compiler means it, whatever the user calls so.
+pub(super) fn typed(field: &Field) -> TokenStream {
+    if field.optional() {
+        let inner = field.inner();
+        generate!(::core::option::Option<#inner>)
+    } else {
+        field.ty.to_token_stream()
+    }
+}
+
+// Parameters have the users' names *and* their hygiene, so that a fact called `row` is not our `row`.
+
+/// `trade_no: String, paid_at: DateTime<Utc>,`
+pub(super) fn parameters(fields: &[Field]) -> TokenStream {
+    let (names, types) = (fields.iter().map(|fact| &fact.name), fields.iter().map(typed));
+    generate!(#(#names: #types,)*)
+}
+
+/// `id: impl Into<i64>, tenant_id: impl Into<i64>,`
+pub(super) fn convertible<'a>(fields: impl Iterator<Item = &'a Field> + Clone) -> TokenStream {
+    let (names, types) = (fields.clone().map(|column| &column.name), fields.map(typed));
+    generate!(#(#names: impl ::core::convert::Into<#types>,)*)
+}
+
+/// `Into::into(id)`
+pub(super) fn converted(field: &Field) -> TokenStream {
+    let name = &field.name;
+    generate!(::core::convert::Into::into(#name))
+}
+
+/// The columns that join every `WHERE`.
+pub(super) fn guards(declaration: &Declaration) -> impl Iterator<Item = &Field> + Clone {
+    declaration.row.columns.iter().filter(|column| column.guard)
+}
+
+/// The name as text, without `r#`.
+pub(super) fn text(name: &Ident) -> String {
+    name.unraw().to_string()
+}
+
+/// `map.serialize_entry("id", &row.id)?; map.serialize_entry("note", &row.note)`
+///
+/// The value is located at its type, so that a type that cannot be serialized is underlined.
+pub(super) fn serialized<'a>(of: &TokenStream, fields: impl IntoIterator<Item = &'a Field>) -> TokenStream {
+    let entries = fields.into_iter().map(|field| {
+        let (name, key) = (&field.name, text(&field.name));
+        let span = field.ty.span().resolved_at(Span::mixed_site());
+        let value = quote_spanned!(span=> &#of.#name);
+        generate!(map.serialize_entry(#key, #value))
+    });
+    let entries: Vec<TokenStream> = entries.collect();
+    if let Some((last, rest)) = entries.split_last() {
+        generate!(#(#rest?;)* #last)
+    } else {
+        generate!(::core::result::Result::Ok(()))
+    }
+}
+
+/// `match own { 0 => …, _ => … }`, or just the last if there are no others.
+pub(super) fn matched(
+    value: &TokenStream,
+    arms: &[(usize, TokenStream)],
+    otherwise: &TokenStream,
+) -> TokenStream {
+    if arms.is_empty() {
+        return otherwise.clone();
+    }
+    let places = arms.iter().map(|(place, _)| Index::from(*place));
+    let results = arms.iter().map(|(_, result)| result);
+    generate!(match #value { #(#places => #results,)* _ => #otherwise })
+}
+
+/// Binds a value: `<B as Supports<String>>::bind(arguments, &row.note)`.
+pub(super) fn bound(field: &Field, value: &TokenStream, krate: &TokenStream, b: &Ident) -> TokenStream {
+    let inner: &Type = field.inner();
+    let bind = if field.optional() { generate!(bind_option) } else { generate!(bind) };
+    generate!(<#b as #krate::Supports<#inner>>::#bind(arguments, &#value))
+}

@@ -1,0 +1,9 @@
+//! What every database must do alike. Cases are named after what would go wrong without them.
+
+mod amending;
+mod conflicts;
+mod creating;
+mod reading;
+mod repeats;
+mod transactions;
+mod variants;

@@ -1,0 +1,23 @@
+//! One suite, every database: the same source runs on SQLite, PostgreSQL and MariaDB.
+//!
+//! Plain `cargo test` has the default features and so covers SQLite alone; `scripts/test` covers all of them.
+#![allow(missing_docs, unreachable_pub, clippy::pedantic, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+#[macro_use]
+mod db;
+mod conformance;
+mod engines;
+mod lifecycles;
+mod observed;
+mod races;
+#[cfg(any(feature = "postgres", feature = "mysql"))]
+mod servers;
+#[cfg(any(feature = "postgres", feature = "mysql"))]
+mod statements;
+mod ui;
+
+#[cfg(not(all(feature = "postgres", feature = "mysql")))]
+#[test]
+fn only_some_databases_are_covered() {
+    println!("not every database is covered by this run: `scripts/test` covers SQLite, PostgreSQL and MariaDB");
+}

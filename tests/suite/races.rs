@@ -1,0 +1,94 @@
+//! A hundred callers on one row, again and again.
+
+use crate::{
+    db::{Db, Fixture},
+    lifecycles::{AnyOrder, noon},
+    observed::Recorder,
+};
+use onward::{Clash, Outcome};
+use std::sync::Arc;
+use tokio::sync::Barrier;
+use tracing::instrument::WithSubscriber as _;
+
+const CALLERS: usize = 100;
+const ROUNDS: i64 = 200;
+
+/// Each round: a hundred callers with three different intentions, started together. One wins, and every loser is
+/// told rightly why.
+async fn a_hundred_callers<B: Db>(db: Fixture<B>) {
+    db.orders(ROUNDS).await;
+    let recorder = Recorder::default();
+    for id in 1..=ROUNDS {
+        let start = Arc::new(Barrier::new(CALLERS));
+        let mut tasks = Vec::with_capacity(CALLERS);
+        for caller in 0..CALLERS {
+            let (pool, start, order) = (db.pool.clone(), start.clone(), db.pending(id).await);
+            let attempt = async move {
+                start.wait().await;
+                match caller % 3 {
+                    0 => outcome(order.pay(format!("A-{id}"), noon()).apply(&pool).await.unwrap()),
+                    1 => outcome(order.pay(format!("B-{id}"), noon()).apply(&pool).await.unwrap()),
+                    _ => outcome(order.cancel().apply(&pool).await.unwrap()),
+                }
+            };
+            tasks.push(tokio::spawn(attempt.with_subscriber(recorder.clone())));
+        }
+        let mut results = Vec::with_capacity(CALLERS);
+        for task in tasks {
+            results.push(task.await.unwrap());
+        }
+        let winners: Vec<usize> = (0..CALLERS).filter(|caller| results[*caller].0 == "applied").collect();
+        assert_eq!(winners.len(), 1, "round {id}: {results:?}");
+        let winner = winners[0] % 3;
+        for (caller, (told, found)) in results.iter().enumerate() {
+            let right = match (winner, caller % 3) {
+                _ if caller == winners[0] => "applied",
+                (won, wanted) if won == wanted => "duplicate",
+                (0, 1) | (1, 0) => "other_cause",
+                _ => "aside",
+            };
+            assert_eq!(*told, right, "round {id}, caller {caller}, winner {winner}");
+            let state = if winner == 2 { "cancelled:1" } else { "paid:1" };
+            assert_eq!(found, state);
+        }
+    }
+    // Every caller held version 0, so every loser has really sent an update that matched nothing.
+    assert_eq!(recorder.zero_rows(), ROUNDS as usize * (CALLERS - 1));
+    let moved = "SELECT COUNT(*) FROM orders WHERE state <> 'pending' AND lock_version = 1";
+    assert_eq!(db.number(moved).await, ROUNDS);
+}
+
+fn outcome<T>(outcome: Outcome<T>) -> (&'static str, String)
+where
+    T: onward::Handle<Any = AnyOrder> + std::ops::Deref<Target: Sized> + Into<AnyOrder>,
+{
+    let name = outcome.as_str();
+    let found = match outcome {
+        Outcome::Applied(won) => won.into(),
+        Outcome::Duplicate(found) | Outcome::Refused(found) => found,
+        Outcome::Conflict(conflict) => {
+            assert!(matches!(conflict.clash, Clash::OtherCause | Clash::Aside));
+            conflict.found
+        }
+        Outcome::NotFound => panic!("the row is there"),
+    };
+    (name, format!("{}:{}", found.status(), found.version()))
+}
+
+#[cfg(feature = "sqlite")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_hundred_callers_on_sqlite() {
+    a_hundred_callers(sqlx::Sqlite::fresh(16).await).await;
+}
+
+#[cfg(feature = "postgres")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_hundred_callers_on_postgres() {
+    a_hundred_callers(sqlx::Postgres::fresh(50).await).await;
+}
+
+#[cfg(feature = "mysql")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_hundred_callers_on_mariadb() {
+    a_hundred_callers(sqlx::MySql::fresh(50).await).await;
+}
