@@ -66,7 +66,7 @@ impl<P: Plan> Attempt<P> {
         let mut db = db.access();
         async move {
             let mut course = Course::new(self);
-            match course.decide(&mut db, Scope::Alone).await? {
+            match course.decide(&mut db, false).await? {
                 Decided::Won(connection) => {
                     if let Some(connection) = connection {
                         connection.release();
@@ -166,7 +166,7 @@ impl<P: Plan> Attempt<P> {
     {
         async move {
             let mut course = Course::new(self);
-            let tried = try_once::<S::Db, P>(&mut course.plan, tx.connection(), Scope::Theirs).await;
+            let tried = try_once::<S::Db, P>(&mut course.plan, tx.connection(), &Scope::Theirs).await;
             match course.theirs(tried)? {
                 Decided::Won(()) => course.applied().map(|won| Outcome::Applied(Uncommitted::new(won))),
                 Decided::Lost(loss) => Ok(loss.into()),

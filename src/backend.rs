@@ -108,6 +108,19 @@ pub trait Backend:
     /// Sent after the transaction, if anything must be set back.
     #[doc(hidden)]
     const AFTER: Option<&'static str>;
+    /// Keeps anything from committing in a transaction of ours but its own COMMIT, where the engine can do so.
+    #[doc(hidden)]
+    type Fence: Clone + Default + std::fmt::Debug + Send + Sync;
+
+    #[doc(hidden)]
+    fn raise(
+        fence: &Self::Fence,
+        connection: &mut Self::Connection,
+    ) -> impl Future<Output = Result<(), sqlx::Error>> + Send;
+
+    #[doc(hidden)]
+    fn lower(fence: &Self::Fence);
+
     /// An expected unique violation would kill a caller's transaction, unless a savepoint stands around it.
     #[doc(hidden)]
     const ABORTS_ON_ERROR: bool;
@@ -188,9 +201,32 @@ macro_rules! driver {
 mod sqlite {
     use super::{Backend, BoxError, DatabaseError, Dialect, Session, sealed::Sealed};
     use sqlx::{Row as _, Sqlite, SqliteConnection};
+    use std::sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering::Relaxed},
+    };
+
+    /// After a rollback of the engine's own (`RAISE(ROLLBACK)`, a full disk) each further statement would commit by
+    /// itself. A commit hook turns such commits into rollbacks.
+    #[doc(hidden)]
+    #[derive(Clone, Debug, Default)]
+    pub struct CommitHook(Arc<AtomicBool>);
 
     impl Sealed for Sqlite {}
     impl Backend for Sqlite {
+        type Fence = CommitHook;
+
+        async fn raise(fence: &CommitHook, connection: &mut SqliteConnection) -> Result<(), sqlx::Error> {
+            fence.0.store(true, Relaxed);
+            let raised = Arc::clone(&fence.0);
+            connection.lock_handle().await?.set_commit_hook(move || !raised.load(Relaxed));
+            Ok(())
+        }
+
+        fn lower(fence: &CommitHook) {
+            fence.0.store(false, Relaxed);
+        }
+
         const DIALECT: Dialect = Dialect::Sqlite;
         // A deferred transaction that reads and then writes fails at once, whatever the busy timeout.
         const BEGIN: &'static str = "BEGIN IMMEDIATE; SAVEPOINT onward_tx";
@@ -236,6 +272,14 @@ mod postgres {
 
     impl Sealed for Postgres {}
     impl Backend for Postgres {
+        type Fence = ();
+
+        async fn raise((): &(), _: &mut Self::Connection) -> Result<(), sqlx::Error> {
+            Ok(())
+        }
+
+        fn lower((): &()) {}
+
         const DIALECT: Dialect = Dialect::Postgres;
         const BEGIN: &'static str = "BEGIN; SAVEPOINT onward_tx";
         const AFTER: Option<&'static str> = None;
@@ -293,6 +337,14 @@ mod mysql {
 
     impl Sealed for MySql {}
     impl Backend for MySql {
+        type Fence = ();
+
+        async fn raise((): &(), _: &mut Self::Connection) -> Result<(), sqlx::Error> {
+            Ok(())
+        }
+
+        fn lower((): &()) {}
+
         const DIALECT: Dialect = Dialect::MySql;
         // With autocommit off, what follows an unnoticed rollback stays uncommitted, so that it can be rolled back too.
         const BEGIN: &'static str = "SET autocommit = 0; START TRANSACTION; SAVEPOINT onward_tx";

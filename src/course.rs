@@ -19,12 +19,11 @@ use backon::ExponentialBackoff;
 use sqlx::Pool;
 
 /// Whose transaction a try runs in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Scope {
+pub(crate) enum Scope<B: Backend> {
     /// Each statement on its own.
     Alone,
-    /// One that we begin, and that stays open for the winner.
-    Ours,
+    /// One that we begin, behind this fence, and that stays open for the winner.
+    Ours(B::Fence),
     /// The caller's.
     Theirs,
 }
@@ -55,7 +54,7 @@ enum Written {
 pub(crate) async fn try_once<B: Backend, P: PlanOn<B>>(
     plan: &mut P,
     connection: &mut B::Connection,
-    scope: Scope,
+    scope: &Scope<B>,
 ) -> Result<Tried<P::Any>, Fault> {
     let mut fresh = false;
     let mut repeated = false;
@@ -73,7 +72,7 @@ pub(crate) async fn try_once<B: Backend, P: PlanOn<B>>(
             Ready::Refused | Ready::Elsewhere => {}
         }
 
-        let (sql, arguments) = plan.reread(scope == Scope::Theirs).map_err(Fault::Other)?;
+        let (sql, arguments) = plan.reread(matches!(scope, Scope::Theirs)).map_err(Fault::Other)?;
         let rows = B::fetch(connection, sql, arguments).await.map_err(Fault::of_read::<B>)?;
         let Some(row) = rows.first() else {
             if !P::CREATES {
@@ -129,13 +128,13 @@ pub(crate) async fn try_once<B: Backend, P: PlanOn<B>>(
 async fn write<B: Backend, P: PlanOn<B>>(
     plan: &mut P,
     connection: &mut B::Connection,
-    scope: Scope,
+    scope: &Scope<B>,
 ) -> Result<Written, Fault> {
     let (sql, arguments) = plan.write().map_err(Fault::Other)?;
-    let savepoint = scope == Scope::Theirs && B::ABORTS_ON_ERROR && plan.may_violate();
+    let savepoint = matches!(scope, Scope::Theirs) && B::ABORTS_ON_ERROR && plan.may_violate();
     match scope {
         Scope::Alone => {}
-        Scope::Ours => open::<B>(connection).await.map_err(Fault::of_read::<B>)?,
+        Scope::Ours(fence) => open::<B>(connection, fence).await.map_err(Fault::of_read::<B>)?,
         Scope::Theirs if savepoint => {
             let set = B::command(connection, "SAVEPOINT onward_step").await;
             set.map_err(Fault::of::<B>)?;
@@ -151,12 +150,12 @@ async fn write<B: Backend, P: PlanOn<B>>(
             Ok(Written::Violated(sqlx::Error::Database(error)))
         }
         // In a transaction of ours nothing holds before its commit, so a lost reply there is no riddle.
-        Err(error) if scope == Scope::Ours => Err(Fault::of_read::<B>(error)),
+        Err(error) if matches!(scope, Scope::Ours(_)) => Err(Fault::of_read::<B>(error)),
         Err(error) => Err(Fault::of::<B>(error)),
     };
     match (scope, &written) {
-        (Scope::Ours, Ok(Written::No | Written::Violated(_)) | Err(_)) => {
-            close::<B>(connection).await.map_err(Fault::of_read::<B>)?;
+        (Scope::Ours(fence), Ok(Written::No | Written::Violated(_)) | Err(_)) => {
+            close::<B>(connection, fence).await.map_err(Fault::of_read::<B>)?;
         }
         (Scope::Theirs, Ok(done)) if savepoint => {
             let end = match done {
@@ -214,11 +213,11 @@ impl<P: Plan> Course<P> {
         }
     }
 
-    /// Tries until it is won, or lost for good.
+    /// Tries until it is won, or lost for good; alone, or in a transaction of ours.
     pub(crate) async fn decide<B: Backend>(
         &mut self,
         db: &mut Db<'_, B>,
-        scope: Scope,
+        ours: bool,
     ) -> Result<Decided<P::Any, Option<Guarded<B>>>, Error>
     where
         P: PlanOn<B>,
@@ -236,7 +235,8 @@ impl<P: Plan> Course<P> {
                     continue;
                 }
             };
-            let tried = try_once::<B, P>(&mut self.plan, lease.connection(), scope).await;
+            let scope = if ours { Scope::Ours(lease.fence()) } else { Scope::Alone };
+            let tried = try_once::<B, P>(&mut self.plan, lease.connection(), &scope).await;
             let pooled = lease.is_pooled();
             match tried {
                 Ok(Tried::Won) => return Ok(Decided::Won(lease.into_guarded())),
@@ -275,7 +275,7 @@ impl<P: Plan> Course<P> {
     where
         P: PlanOn<B>,
     {
-        Ok(match self.decide(&mut Db::Pool(pool), Scope::Ours).await? {
+        Ok(match self.decide(&mut Db::Pool(pool), true).await? {
             Decided::Won(Some(connection)) => Decided::Won(Transaction::opened(connection)),
             Decided::Won(None) => return Err(self.failed(Error::new(ErrorKind::NotInTransaction, ""))),
             Decided::Refused => Decided::Refused,

@@ -125,6 +125,14 @@ impl<B: Backend> Lease<'_, B> {
         }
     }
 
+    /// What keeps a transaction on it from committing too early.
+    pub(crate) fn fence(&self) -> B::Fence {
+        match self {
+            Self::Guarded(guarded) => guarded.fence.clone(),
+            Self::Borrowed(_) => B::Fence::default(),
+        }
+    }
+
     pub(crate) fn is_pooled(&self) -> bool {
         matches!(self, Self::Guarded(_))
     }
@@ -150,15 +158,18 @@ impl<B: Backend> Lease<'_, B> {
 /// protocol or inside a transaction, and the pool would hand it out again: a later write on it "succeeds" and is lost.
 /// So a connection that was not released is closed instead.
 #[derive(Debug)]
-pub(crate) struct Guarded<B: Backend>(Option<PoolConnection<B>>);
+pub(crate) struct Guarded<B: Backend> {
+    connection: Option<PoolConnection<B>>,
+    pub(crate) fence: B::Fence,
+}
 
 impl<B: Backend> Guarded<B> {
     pub(crate) async fn acquire(pool: &Pool<B>) -> Result<Self, sqlx::Error> {
-        Ok(Self(Some(pool.acquire().await?)))
+        Ok(Self { connection: Some(pool.acquire().await?), fence: B::Fence::default() })
     }
 
     pub(crate) fn release(mut self) {
-        drop(self.0.take());
+        drop(self.connection.take());
     }
 }
 
@@ -167,22 +178,23 @@ impl<B: Backend> Deref for Guarded<B> {
     type Target = B::Connection;
 
     fn deref(&self) -> &B::Connection {
-        self.0.as_ref().expect("held until released")
+        self.connection.as_ref().expect("held until released")
     }
 }
 
 #[allow(clippy::expect_used)]
 impl<B: Backend> DerefMut for Guarded<B> {
     fn deref_mut(&mut self) -> &mut B::Connection {
-        self.0.as_mut().expect("held until released")
+        self.connection.as_mut().expect("held until released")
     }
 }
 
 impl<B: Backend> Drop for Guarded<B> {
     fn drop(&mut self) {
-        let Some(mut connection) = self.0.take() else {
+        let Some(mut connection) = self.connection.take() else {
             return;
         };
+        B::lower(&self.fence);
         if B::SURVIVES_DROP {
             <B::TransactionManager as TransactionManager>::start_rollback(&mut connection);
         } else {

@@ -46,7 +46,8 @@ pub struct Transaction<B: Backend> {
 impl<B: Backend> Transaction<B> {
     pub(crate) async fn begin(pool: &Pool<B>) -> Result<Self, Fault> {
         let mut connection = Guarded::acquire(pool).await.map_err(Fault::of::<B>)?;
-        open::<B>(&mut connection).await.map_err(Fault::of::<B>)?;
+        let fence = connection.fence.clone();
+        open::<B>(&mut connection, &fence).await.map_err(Fault::of::<B>)?;
         Ok(Self { connection })
     }
 
@@ -78,6 +79,7 @@ impl<B: Backend> Transaction<B> {
                 Fault::Other(error) => Fault::Other(error.as_transaction_lost()),
             });
         }
+        B::lower(&self.connection.fence);
         match <B::TransactionManager as TransactionManager>::commit(&mut self.connection).await {
             Ok(()) => {
                 // It is committed, whatever becomes of the connection.
@@ -98,19 +100,21 @@ impl<B: Backend> Transaction<B> {
 
     /// Rolls back. A connection that cannot be told any more is closed, and the database rolls back by itself.
     pub async fn rollback(mut self) {
-        if close::<B>(&mut self.connection).await.is_ok() {
+        let fence = self.connection.fence.clone();
+        if close::<B>(&mut self.connection, &fence).await.is_ok() {
             self.connection.release();
         }
     }
 }
 
 /// Begins on a connection that is in no transaction.
-pub(crate) async fn open<B: Backend>(connection: &mut B::Connection) -> Result<(), sqlx::Error> {
-    <B::TransactionManager as TransactionManager>::begin(connection, Some(B::BEGIN.into_sql_str())).await
+pub(crate) async fn open<B: Backend>(connection: &mut B::Connection, fence: &B::Fence) -> Result<(), sqlx::Error> {
+    <B::TransactionManager as TransactionManager>::begin(connection, Some(B::BEGIN.into_sql_str())).await?;
+    B::raise(fence, connection).await
 }
 
 /// Rolls back and leaves the connection as it was found.
-pub(crate) async fn close<B: Backend>(connection: &mut B::Connection) -> Result<(), sqlx::Error> {
+pub(crate) async fn close<B: Backend>(connection: &mut B::Connection, fence: &B::Fence) -> Result<(), sqlx::Error> {
     // The work may have begun transactions of its own and not ended them.
     while <B::TransactionManager as TransactionManager>::get_transaction_depth(connection) > 1 {
         <B::TransactionManager as TransactionManager>::rollback(connection).await?;
@@ -121,6 +125,7 @@ pub(crate) async fn close<B: Backend>(connection: &mut B::Connection) -> Result<
         B::command(connection, "BEGIN").await?;
         <B::TransactionManager as TransactionManager>::rollback(connection).await?;
     }
+    B::lower(fence);
     after::<B>(connection).await
 }
 

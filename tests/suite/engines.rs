@@ -271,8 +271,8 @@ mod mariadb {
         held.commit().await.unwrap();
         paying.await.unwrap().unwrap().applied().unwrap();
         assert_eq!(db.number("SELECT COUNT(*) FROM effects").await, 1);
-        assert_eq!(db.number("SELECT @@autocommit").await, 1);
-        assert_eq!(db.number("SELECT @@in_transaction").await, 0);
+        assert_eq!(db.number("SELECT CAST(@@autocommit AS SIGNED)").await, 1);
+        assert_eq!(db.number("SELECT CAST(@@in_transaction AS SIGNED)").await, 0);
     }
 
     #[tokio::test]

@@ -13,7 +13,7 @@ pub(super) fn describe(declaration: &Declaration, words: &Words<'_>) -> TokenStr
     let guard_types = guards(declaration).map(typed);
     let description = description(declaration, krate);
     let with_row = with_row(declaration, words);
-    let entries = serialized(&generate!(row), &declaration.row.columns);
+    let entries = serialized("row", &declaration.row.columns);
     generate! {
         #[automatically_derived]
         impl #krate::Lifecycle for #any {

@@ -49,13 +49,13 @@ pub(super) fn text(name: &Ident) -> String {
 
 /// `map.serialize_entry("id", &row.id)?; map.serialize_entry("note", &row.note)`
 ///
-/// The value is located at its type, so that a type that cannot be serialized is underlined.
-pub(super) fn serialized<'a>(of: &TokenStream, fields: impl IntoIterator<Item = &'a Field>) -> TokenStream {
+/// Each stands at the type of its field, so that a type that cannot be serialized is underlined.
+pub(super) fn serialized<'a>(of: &str, fields: impl IntoIterator<Item = &'a Field>) -> TokenStream {
     let entries = fields.into_iter().map(|field| {
-        let (name, key) = (&field.name, text(&field.name));
         let span = field.ty.span().resolved_at(Span::mixed_site());
-        let value = quote_spanned!(span=> &#of.#name);
-        generate!(map.serialize_entry(#key, #value))
+        let (of, mut name, key) = (Ident::new(of, span), field.name.clone(), text(&field.name));
+        name.set_span(span);
+        quote_spanned!(span=> map.serialize_entry(#key, &#of.#name))
     });
     let entries: Vec<TokenStream> = entries.collect();
     if let Some((last, rest)) = entries.split_last() {

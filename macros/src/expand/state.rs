@@ -26,7 +26,7 @@ fn implementation(declaration: &Declaration, words: &Words<'_>, index: usize, st
     let fact_text = fact_text(declaration, words, index);
     let known = declaration.known(index);
     let map = if known.is_empty() { generate!(_) } else { generate!(map) };
-    let entries = serialized(&generate!(self), known);
+    let entries = serialized("self", known);
     generate! {
         #[automatically_derived]
         impl #krate::State for #name {

@@ -42,6 +42,7 @@ async fn a_composite_cause<B: Db>(db: Fixture<B>) {
     }
     let load = || async { AnyParcel::find(&db.pool, "A", 1).await.unwrap().unwrap() };
     load().await.hand("post".into(), 1).apply(&db.pool).await.unwrap().applied().unwrap();
+    assert_eq!(db.text("SELECT status FROM parcels WHERE code = 'A'").await, "HANDED OVER");
     for _ in 0..2 {
         let same = load().await.hand("post".into(), 1).apply(&db.pool).await.unwrap();
         assert!(matches!(same, Outcome::Duplicate(_)), "{same:?}");
@@ -55,7 +56,7 @@ async fn a_composite_cause<B: Db>(db: Fixture<B>) {
     let taken = b.hand("post".into(), 1).apply(&db.pool).await.unwrap();
     let Outcome::Conflict(conflict) = taken else { panic!("{taken:?}") };
     assert_eq!((conflict.clash, conflict.holder.as_deref()), (Clash::CauseTaken, Some("A")));
-    assert_eq!(db.text("SELECT status FROM parcels WHERE code = 'A'").await, "HANDED OVER");
+    assert_eq!(db.text("SELECT status FROM parcels WHERE code = 'A'").await, "arrived");
 }
 
 async fn integer_statuses_and_a_uuid_key<B: Db>(db: Fixture<B>) {

@@ -1,0 +1,19 @@
+onward::lifecycle! {
+    pub struct Order in "orders";
+    pub struct OrderRow { id: i64 }
+    pub enum AnyOrder: OrderStatus {
+        Pending,
+        Paid { trade_no: String },
+        Cancelled,
+    }
+    transitions {
+        pay: Pending -> Paid by trade_no;
+        cancel: Pending -> Cancelled;
+    }
+}
+
+async fn step(tx: &mut sqlx::Transaction<'static, sqlx::Sqlite>, pending: Order<Pending>) {
+    let _ = pending.cancel().apply(tx).await;
+}
+
+fn main() {}

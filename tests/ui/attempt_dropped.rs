@@ -1,0 +1,21 @@
+#![deny(unused_must_use)]
+
+onward::lifecycle! {
+    pub struct Order in "orders";
+    pub struct OrderRow { id: i64 }
+    pub enum AnyOrder: OrderStatus {
+        Pending,
+        Paid { trade_no: String },
+        Cancelled,
+    }
+    transitions {
+        pay: Pending -> Paid by trade_no;
+        cancel: Pending -> Cancelled;
+    }
+}
+
+fn forgotten(pending: Order<Pending>) {
+    pending.cancel();
+}
+
+fn main() {}

@@ -1,0 +1,113 @@
+mod m1 {
+    onward::lifecycle! {
+        pub struct Order in "orders";
+        pub struct OrderRow { id: i64 }
+        pub enum AnyOrder: OrderStatus {
+            Pending,
+            Paid(String),
+            Cancelled,
+        }
+        transitions {
+            pay: Pending -> Paid by trade_no;
+            cancel: Pending -> Cancelled;
+        }
+    }
+}
+
+mod m2 {
+    onward::lifecycle! {
+        pub struct Order in "orders";
+        pub struct OrderRow { id: i64 }
+        pub enum AnyOrder: OrderStatus as enum {
+            Pending,
+            Paid { trade_no: String },
+            Cancelled,
+        }
+        transitions {
+            pay: Pending -> Paid by trade_no;
+            cancel: Pending -> Cancelled;
+        }
+    }
+}
+
+mod m3 {
+    onward::lifecycle! {
+        pub struct Order in "orders";
+        pub struct OrderRow { id: i64 }
+        pub enum AnyOrder {
+            Pending,
+            Paid { trade_no: String },
+            Cancelled,
+        }
+        transitions {
+            pay: Pending -> Paid by trade_no;
+            cancel: Pending -> Cancelled;
+        }
+    }
+}
+
+mod m4 {
+    onward::lifecycle! {
+        pub struct Order in "orders";
+        pub struct OrderRow { id: i64 }
+        pub enum AnyOrder: OrderStatus {
+            Pending,
+            Paid { trade_no: String },
+            Cancelled: Pending: Paid,
+        }
+        transitions {
+            pay: Pending -> Paid by trade_no;
+            cancel: Pending -> Cancelled;
+        }
+    }
+}
+
+mod m5 {
+    onward::lifecycle! {
+        pub struct Order in "orders";
+        pub struct OrderRow { id: i64 }
+        pub enum AnyOrder: OrderStatus {
+            Pending,
+            Paid { trade_no: String },
+            Cancelled {}: Pending,
+        }
+        transitions {
+            pay: Pending -> Paid by trade_no;
+            cancel: Pending -> Cancelled;
+        }
+    }
+}
+
+mod m6 {
+    onward::lifecycle! {
+        pub struct Order in "orders";
+        pub struct OrderRow { id: i64 }
+        pub enum AnyOrder: OrderStatus {
+            Pending,
+            Paid { trade_no: String },
+            Cancelled = true,
+        }
+        transitions {
+            pay: Pending -> Paid by trade_no;
+            cancel: Pending -> Cancelled;
+        }
+    }
+}
+
+mod m7 {
+    onward::lifecycle! {
+        pub struct Order in "orders";
+        pub struct OrderRow { id: i64 }
+        pub enum AnyOrder: OrderStatus {
+            Pending,
+            Paid { trade_no: String },
+            Cancelled Refunded,
+        }
+        transitions {
+            pay: Pending -> Paid by trade_no;
+            cancel: Pending -> Cancelled;
+        }
+    }
+}
+
+fn main() {}

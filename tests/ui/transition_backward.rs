@@ -1,0 +1,18 @@
+onward::lifecycle! {
+    pub struct Order in "orders";
+    pub struct OrderRow { id: i64 }
+    pub enum AnyOrder: OrderStatus {
+        Pending,
+        Paid { trade_no: String },
+        Shipped: Paid { tracking_no: String },
+        Cancelled,
+    }
+    transitions {
+        pay: Pending -> Paid by trade_no;
+        ship: Paid -> Shipped;
+        cancel: Pending -> Cancelled;
+        reopen: Shipped -> Paid;
+    }
+}
+
+fn main() {}

@@ -1,0 +1,18 @@
+#[derive(Debug, Clone, PartialEq)]
+pub struct Cents(i64);
+
+onward::lifecycle! {
+    pub struct Order in "orders";
+    pub struct OrderRow { id: i64, amount: Cents }
+    pub enum AnyOrder: OrderStatus {
+        Pending,
+        Paid { trade_no: String },
+        Cancelled,
+    }
+    transitions {
+        pay: Pending -> Paid by trade_no;
+        cancel: Pending -> Cancelled;
+    }
+}
+
+fn main() {}
