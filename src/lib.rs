@@ -1,5 +1,6 @@
 //! Orders move forward, once.
 #![cfg_attr(docsrs, feature(doc_cfg))]
+#![warn(unreachable_pub)]
 
 mod amendment;
 mod attempt;

@@ -3,10 +3,10 @@
 //! Every path is absolute, or goes through the path of the main crate, so that users may call a state `Some` and a
 //! type `Result`.
 
-/// `quote!`, with the hygiene of `macro_rules!`: local variables of the output and names of the user's do not meet,
-/// and the output keeps to the edition of this crate.
+/// `quote!` with the hygiene of `macro_rules!`: local variables of the output and names of the user's do not meet, and
+/// the output keeps to the edition of this crate.
 macro_rules! generate {
-    ($($tokens:tt)*) => { ::quote::quote_spanned! { ::proc_macro2::Span::mixed_site()=> $($tokens)* } };
+    ($words:ident => $($tokens:tt)*) => { ::quote::quote_spanned! { $words.site=> $($tokens)* } };
 }
 
 mod attributes;

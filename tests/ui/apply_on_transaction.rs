@@ -12,8 +12,8 @@ onward::lifecycle! {
     }
 }
 
-async fn step(tx: &mut sqlx::Transaction<'static, sqlx::Sqlite>, pending: Order<Pending>) {
-    let _ = pending.cancel().apply(tx).await;
+fn step(tx: &mut sqlx::Transaction<'static, sqlx::Sqlite>, pending: Order<Pending>) {
+    drop(pending.cancel().apply(tx));
 }
 
 fn main() {}

@@ -17,11 +17,11 @@ fn made_up() -> Order<Paid> {
     Order(Paid { trade_no: String::new(), row })
 }
 
-fn changed(mut paid: Order<Paid>) {
+fn changed(paid: Order<Paid>) {
     paid.trade_no = String::new();
 }
 
-fn replaced(mut paid: Order<Paid>, data: Paid) {
+fn replaced(paid: Order<Paid>, data: Paid) {
     *paid = data;
 }
 

@@ -15,8 +15,8 @@ onward::lifecycle! {
     }
 }
 
-async fn step(db: &sqlx::SqlitePool) {
-    let _ = AnyOrder::find(db, 1).await;
+fn step(db: &sqlx::SqlitePool) {
+    drop(AnyOrder::find(db, 1));
 }
 
 fn main() {}

@@ -9,7 +9,7 @@ use quote::quote_spanned;
 
 pub(super) fn data(declaration: &Declaration, words: &Words<'_>) -> TokenStream {
     let states = (0..declaration.states.len()).map(|state| state_struct(declaration, words, state));
-    [handle(declaration, words), row(declaration)]
+    [handle(declaration, words), row(declaration, words)]
         .into_iter()
         .chain(states)
         .chain([any(declaration, words), facts(declaration, words)])
@@ -18,7 +18,8 @@ pub(super) fn data(declaration: &Declaration, words: &Words<'_>) -> TokenStream 
 
 // Each type stands at its name in the declaration, or the compiler would point at the whole of it.
 
-fn handle(declaration: &Declaration, Words { krate, s, .. }: &Words<'_>) -> TokenStream {
+fn handle(declaration: &Declaration, words: &Words<'_>) -> TokenStream {
+    let Words { krate, s, .. } = words;
     let lifecycle = &declaration.lifecycle;
     let (vis, name) = (&lifecycle.vis, &lifecycle.name);
     let otherwise =
@@ -30,7 +31,7 @@ fn handle(declaration: &Declaration, Words { krate, s, .. }: &Words<'_>) -> Toke
     }
 }
 
-fn row(declaration: &Declaration) -> TokenStream {
+fn row(declaration: &Declaration, words: &Words<'_>) -> TokenStream {
     let row = &declaration.row;
     let (vis, name) = (&row.vis, &row.name);
     let otherwise = format!("What every row of the table `{}` has.", declaration.lifecycle.table.value());
@@ -38,7 +39,7 @@ fn row(declaration: &Declaration) -> TokenStream {
     let columns = row.columns.iter().enumerate().map(|(place, column)| {
         let key = if place == 0 { ", the key" } else { "" };
         let otherwise = format!("The column `{}`{key}.", column.column.value());
-        field(column, &documented(&column.attrs, &otherwise))
+        field(words, column, &documented(&column.attrs, &otherwise))
     });
     quote_spanned! {name.span()=>
         #attributes
@@ -52,9 +53,9 @@ fn state_struct(declaration: &Declaration, words: &Words<'_>, state: usize) -> T
     // Attributes may belong to a derive of the state that declares the fact.
     let base = declaration.states[state].base.as_ref();
     let earlier = base.map_or_else(Vec::new, |base| declaration.known(base.index));
-    let earlier = earlier.into_iter().map(|fact| field(fact, &docs(&fact.attrs, &fact_doc(fact))));
+    let earlier = earlier.into_iter().map(|fact| field(words, fact, &docs(&fact.attrs, &fact_doc(fact))));
     let state = &declaration.states[state];
-    let own = state.facts.iter().map(|fact| field(fact, &documented(&fact.attrs, &fact_doc(fact))));
+    let own = state.facts.iter().map(|fact| field(words, fact, &documented(&fact.attrs, &fact_doc(fact))));
     let (vis, name) = (&declaration.any.vis, &state.name);
     let otherwise = format!("The state `{}` of [`{}`].", text(name), text(words.order));
     let (attributes, derives) = (documented(&state.attrs, &otherwise), derives(&state.attrs));
@@ -75,8 +76,8 @@ fn fact_doc(fact: &Field) -> String {
     format!("The fact `{}`.", text(&fact.name))
 }
 
-fn field(field: &Field, attributes: &TokenStream) -> TokenStream {
-    let (name, ty) = (&field.name, typed(field));
+fn field(words: &Words<'_>, field: &Field, attributes: &TokenStream) -> TokenStream {
+    let (name, ty) = (&field.name, typed(words, field));
     quote_spanned!(name.span()=> #attributes pub #name: #ty,)
 }
 
@@ -109,8 +110,8 @@ fn facts(declaration: &Declaration, words: &Words<'_>) -> TokenStream {
         quote_spanned!(name.span()=> #docs pub #name: ::core::option::Option<&'a #inner>,)
     });
     // A lifetime must be used, and `facts` answers the same type for every lifecycle.
-    let none = columns.is_empty().then(|| generate!(_none: ::core::marker::PhantomData<&'a ()>,));
-    generate! {
+    let none = columns.is_empty().then(|| generate!(words => _none: ::core::marker::PhantomData<&'a ()>,));
+    generate! { words =>
         #doc
         #[derive(
             ::core::fmt::Debug, ::core::clone::Clone, ::core::marker::Copy, ::core::cmp::PartialEq,

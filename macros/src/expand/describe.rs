@@ -8,13 +8,13 @@ use proc_macro2::{Literal, TokenStream};
 
 pub(super) fn describe(declaration: &Declaration, words: &Words<'_>) -> TokenStream {
     let Words { krate, row, any, status, m, .. } = words;
-    let (key, key_type) = (&declaration.key().name, typed(declaration.key()));
+    let (key, key_type) = (&declaration.key().name, typed(words, declaration.key()));
     let guard_names: Vec<_> = guards(declaration).map(|guard| &guard.name).collect();
-    let guard_types = guards(declaration).map(typed);
-    let description = description(declaration, krate);
+    let guard_types = guards(declaration).map(|guard| typed(words, guard));
+    let description = description(declaration, words);
     let with_row = with_row(declaration, words);
-    let entries = serialized("row", &declaration.row.columns);
-    generate! {
+    let entries = serialized(words, "row", &declaration.row.columns);
+    generate! { words =>
         #[automatically_derived]
         impl #krate::Lifecycle for #any {
             type Key = #key_type;
@@ -73,25 +73,26 @@ pub(super) fn describe(declaration: &Declaration, words: &Words<'_>) -> TokenStr
     }
 }
 
-fn description(declaration: &Declaration, krate: &TokenStream) -> TokenStream {
+fn description(declaration: &Declaration, words: &Words<'_>) -> TokenStream {
+    let krate = words.krate;
     let lifecycle = &declaration.lifecycle;
     let (name, table) = (text(&lifecycle.name), &lifecycle.table);
     let (status, version) = (&lifecycle.status, &lifecycle.version.column);
     let status_type = match &declaration.any.stored {
-        Stored::Text => generate!(Text),
+        Stored::Text => generate!(words => Text),
         Stored::Integer(ty) => {
             let ty = written(ty);
-            generate!(Integer(#ty))
+            generate!(words => Integer(#ty))
         }
-        Stored::Enum(name) => generate!(Enum(#name)),
+        Stored::Enum(name) => generate!(words => Enum(#name)),
     };
-    let updated_at = optional(lifecycle.updated_at.as_ref());
-    let columns = declaration.row.columns.iter().map(|column| self::column(column, krate));
-    let facts = declaration.fact_columns().into_iter().map(|fact| self::fact(fact, krate));
+    let updated_at = optional(words, lifecycle.updated_at.as_ref());
+    let columns = declaration.row.columns.iter().map(|column| self::column(words, column));
+    let facts = declaration.fact_columns().into_iter().map(|fact| self::fact(words, fact));
     let infos = declaration.states.iter().enumerate();
-    let infos = infos.map(|(index, state)| self::state(declaration, index, state, krate));
-    let transitions = declaration.transitions.iter().map(|step| transition(step, krate));
-    generate! {
+    let infos = infos.map(|(index, state)| self::state(declaration, words, index, state));
+    let transitions = declaration.transitions.iter().map(|step| transition(words, step));
+    generate! { words =>
         #krate::Description {
             name: #name,
             table: #table,
@@ -107,62 +108,67 @@ fn description(declaration: &Declaration, krate: &TokenStream) -> TokenStream {
     }
 }
 
-fn column(field: &Field, krate: &TokenStream) -> TokenStream {
+fn column(words: &Words<'_>, field: &Field) -> TokenStream {
+    let krate = words.krate;
     let (name, column, ty) = (text(&field.name), &field.column, written(&field.ty));
     let (unique, guard) = (field.unique, field.guard);
-    generate!(#krate::Column { field: #name, column: #column, rust_type: #ty, unique: #unique, guard: #guard })
+    generate!(words => #krate::Column { field: #name, column: #column, rust_type: #ty, unique: #unique, guard: #guard })
 }
 
-fn fact(field: &Field, krate: &TokenStream) -> TokenStream {
+fn fact(words: &Words<'_>, field: &Field) -> TokenStream {
+    let krate = words.krate;
     let (name, column, ty) = (text(&field.name), &field.column, written(&field.ty));
     let (optional, unique) = (field.optional(), field.unique);
-    generate!(#krate::Fact { field: #name, column: #column, rust_type: #ty, optional: #optional, unique: #unique })
+    generate!(words => #krate::Fact { field: #name, column: #column, rust_type: #ty, optional: #optional, unique: #unique })
 }
 
-fn state(declaration: &Declaration, index: usize, state: &State, krate: &TokenStream) -> TokenStream {
+fn state(declaration: &Declaration, words: &Words<'_>, index: usize, state: &State) -> TokenStream {
+    let krate = words.krate;
     let (name, stored) = (text(&state.name), state.text());
     let code = match &state.value {
         Value::Text(_) => None,
         Value::Integer(number, _) => Some(Literal::i128_unsuffixed(*number)),
     };
-    let code = optional(code);
+    let code = optional(words, code);
     let place = |fact: &Field| Literal::usize_unsuffixed(declaration.fact_column(fact));
     let own = state.facts.iter().map(place);
     let known = declaration.known(index).into_iter().map(place);
-    generate!(#krate::StateInfo { name: #name, text: #stored, code: #code, own: &[#(#own),*], known: &[#(#known),*] })
+    generate!(words => #krate::StateInfo { name: #name, text: #stored, code: #code, own: &[#(#own),*], known: &[#(#known),*] })
 }
 
-fn transition(step: &Transition, krate: &TokenStream) -> TokenStream {
+fn transition(words: &Words<'_>, step: &Transition) -> TokenStream {
+    let krate = words.krate;
     let name = text(&step.name);
     let from = step.sources.iter().map(|source| Literal::usize_unsuffixed(source.index));
     let to = Literal::usize_unsuffixed(step.target.index);
     let by = step.cause.iter().flat_map(|cause| &cause.facts);
     let by = by.map(|fact| Literal::usize_unsuffixed(fact.index));
     let shared = step.cause.as_ref().is_some_and(|cause| cause.shared);
-    generate!(#krate::TransitionInfo { name: #name, from: &[#(#from),*], to: #to, by: &[#(#by),*], shared: #shared })
+    generate!(words => #krate::TransitionInfo { name: #name, from: &[#(#from),*], to: #to, by: &[#(#by),*], shared: #shared })
 }
 
-fn optional(value: Option<impl quote::ToTokens>) -> TokenStream {
+fn optional(words: &Words<'_>, value: Option<impl quote::ToTokens>) -> TokenStream {
     if let Some(value) = value {
-        generate!(::core::option::Option::Some(#value))
+        generate!(words => ::core::option::Option::Some(#value))
     } else {
-        generate!(::core::option::Option::None)
+        generate!(words => ::core::option::Option::None)
     }
 }
 
 /// The handle after its row was amended.
-fn with_row(declaration: &Declaration, Words { order, any, .. }: &Words<'_>) -> TokenStream {
+fn with_row(declaration: &Declaration, words: &Words<'_>) -> TokenStream {
+    let Words { order, any, .. } = words;
     let arms = declaration.states.iter().enumerate().map(|(index, state)| {
         let name = &state.name;
         // All that a state without facts has is the row.
         let rest = (!declaration.known(index).is_empty())
-            .then(|| generate!(..::core::clone::Clone::clone(order.0.data())));
-        generate! {
+            .then(|| generate!(words => ..::core::clone::Clone::clone(order.0.data())));
+        generate! { words =>
             #any::#name(order) => {
                 let data = #name { row, #rest };
                 #any::#name(#order(order.0.next(data, seal)))
             }
         }
     });
-    generate!(match self { #(#arms)* })
+    generate!(words => match self { #(#arms)* })
 }

@@ -11,11 +11,12 @@ pub(super) fn handle(declaration: &Declaration, words: &Words<'_>) -> TokenStrea
     let shown = shown(words, &states);
     let converted = converted(words);
     let sources = sources(words);
-    generate!(#deref #shown #converted #sources)
+    generate!(words => #deref #shown #converted #sources)
 }
 
-fn deref(Words { order, row, any, s, .. }: &Words<'_>, states: &[&Ident]) -> TokenStream {
-    generate! {
+fn deref(words: &Words<'_>, states: &[&Ident]) -> TokenStream {
+    let Words { order, row, any, s, .. } = words;
+    generate! { words =>
         #[automatically_derived]
         impl<#s> ::core::ops::Deref for #order<#s> {
             type Target = #s;
@@ -49,7 +50,7 @@ fn deref(Words { order, row, any, s, .. }: &Words<'_>, states: &[&Ident]) -> Tok
 
 fn shown(words: &Words<'_>, states: &[&Ident]) -> TokenStream {
     let Words { krate, order, any, s, z, .. } = words;
-    generate! {
+    generate! { words =>
         #[automatically_derived]
         impl<#s: #krate::State<Any = #any>> ::core::fmt::Debug for #order<#s> {
             fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
@@ -97,8 +98,9 @@ fn shown(words: &Words<'_>, states: &[&Ident]) -> TokenStream {
     }
 }
 
-fn converted(Words { krate, order, any, s, .. }: &Words<'_>) -> TokenStream {
-    generate! {
+fn converted(words: &Words<'_>) -> TokenStream {
+    let Words { krate, order, any, s, .. } = words;
+    generate! { words =>
         #[automatically_derived]
         impl<#s: #krate::State<Any = #any, Handle = #order<#s>>> ::core::convert::From<#order<#s>>
         for #any {
@@ -120,8 +122,9 @@ fn converted(Words { krate, order, any, s, .. }: &Words<'_>) -> TokenStream {
 }
 
 /// What an attempt may start from.
-fn sources(Words { krate, order, any, s, .. }: &Words<'_>) -> TokenStream {
-    generate! {
+fn sources(words: &Words<'_>) -> TokenStream {
+    let Words { krate, order, any, s, .. } = words;
+    generate! { words =>
         #[automatically_derived]
         impl<#s: #krate::State<Any = #any, Handle = Self>> #krate::Handle for #order<#s> {
             type Any = #any;

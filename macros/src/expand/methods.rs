@@ -24,13 +24,13 @@ pub(super) fn methods(declaration: &Declaration, words: &Words<'_>) -> TokenStre
         let methods: Vec<&TokenStream> = create.iter().chain(steps.map(|(_, method)| method)).collect();
         let name = &state.name;
         (!methods.is_empty()).then(|| {
-            generate! {
+            generate! { words =>
                 #[allow(dead_code)]
                 impl #order<#name> { #(#methods)* }
             }
         })
     });
-    generate! {
+    generate! { words =>
         #(#of_states)*
 
         #[allow(dead_code)]
@@ -39,11 +39,12 @@ pub(super) fn methods(declaration: &Declaration, words: &Words<'_>) -> TokenStre
 }
 
 /// The first state is the only one in which a row comes to be.
-fn create(declaration: &Declaration, Words { krate, row, .. }: &Words<'_>) -> TokenStream {
+fn create(declaration: &Declaration, words: &Words<'_>) -> TokenStream {
+    let Words { krate, row, .. } = words;
     let first = &declaration.states[0];
-    let (name, parameters) = (&first.name, parameters(&first.facts));
-    let (facts, many) = (new(&first.facts), many(&first.facts));
-    generate! {
+    let (name, parameters) = (&first.name, parameters(words, &first.facts));
+    let (facts, many) = (new(words, &first.facts), many(words, &first.facts));
+    generate! { words =>
         /// A new row in the first state, about to be inserted.
         #many
         pub fn create<'c>(row: #row, #parameters) -> #krate::Attempt<#krate::Creation<'c, #name>> {
@@ -64,10 +65,10 @@ fn method(declaration: &Declaration, words: &Words<'_>, place: usize, step: &Tra
         text(&target.name),
     );
     let attributes = documented(&step.attrs, &otherwise);
-    let (name, to, parameters) = (&step.name, &target.name, parameters(&target.facts));
-    let (facts, many) = (new(&target.facts), many(&target.facts));
+    let (name, to, parameters) = (&step.name, &target.name, parameters(words, &target.facts));
+    let (facts, many) = (new(words, &target.facts), many(words, &target.facts));
     let place = Literal::usize_unsuffixed(place);
-    generate! {
+    generate! { words =>
         #attributes
         #many
         pub fn #name<'c>(self, #parameters) -> #krate::Attempt<#krate::Transition<'c, Self, #to>> {
@@ -77,14 +78,14 @@ fn method(declaration: &Declaration, words: &Words<'_>, place: usize, step: &Tra
 }
 
 /// The new facts as a tuple.
-fn new(facts: &[Field]) -> TokenStream {
+fn new(words: &Words<'_>, facts: &[Field]) -> TokenStream {
     let names = facts.iter().map(|fact| &fact.name);
-    generate!((#(#names,)*))
+    generate!(words => (#(#names,)*))
 }
 
-fn many(facts: &[Field]) -> Option<TokenStream> {
+fn many(words: &Words<'_>, facts: &[Field]) -> Option<TokenStream> {
     // Beside the facts stands the row, or the handle.
-    (facts.len() + 1 > MANY).then(|| generate!(#[allow(clippy::too_many_arguments)]))
+    (facts.len() + 1 > MANY).then(|| generate!(words => #[allow(clippy::too_many_arguments)]))
 }
 
 /// `a`, `a or b`, `a, b or c`

@@ -10,7 +10,7 @@ pub(super) fn reading(declaration: &Declaration, words: &Words<'_>) -> TokenStre
     let of_state = of_state(declaration, words);
     let (reads, answers) = (reads(declaration, words), answers(declaration, words));
     let any = words.any;
-    generate! {
+    generate! { words =>
         #of_state
 
         impl #any {
@@ -22,12 +22,13 @@ pub(super) fn reading(declaration: &Declaration, words: &Words<'_>) -> TokenStre
 
 fn of_state(declaration: &Declaration, words: &Words<'_>) -> TokenStream {
     let Words { krate, order, row, any, status, s, d, .. } = words;
-    let key = typed(declaration.key());
+    let key = typed(words, declaration.key());
     let place = std::iter::once(declaration.key()).chain(guards(declaration));
-    let (place, key_value) = (convertible(place), converted(declaration.key()));
-    let (guards, guard_values) = (convertible(guards(declaration)), guards(declaration).map(converted));
-    let guard_values = generate!((#(#guard_values,)*));
-    generate! {
+    let (place, key_value) = (convertible(words, place), converted(words, declaration.key()));
+    let (guards, guard_values) =
+        (convertible(words, guards(declaration)), guards(declaration).map(|guard| converted(words, guard)));
+    let guard_values = generate!(words => (#(#guard_values,)*));
+    generate! { words =>
         impl<#s: #krate::State<Any = #any, Handle = Self>> #order<#s> {
             /// Reads the row with this key, which must be in this state.
             ///
@@ -93,10 +94,10 @@ fn reads(declaration: &Declaration, words: &Words<'_>) -> TokenStream {
     let Words { krate, any, b, d, .. } = words;
     let columns = declaration.select_list();
     let place = std::iter::once(declaration.key()).chain(guards(declaration));
-    let (place, key) = (convertible(place), converted(declaration.key()));
-    let guards = guards(declaration).map(converted);
-    let guards = generate!((#(#guards,)*));
-    generate! {
+    let (place, key) = (convertible(words, place), converted(words, declaration.key()));
+    let guards = guards(declaration).map(|guard| converted(words, guard));
+    let guards = generate!(words => (#(#guards,)*));
+    generate! { words =>
         /// The columns that are read, for SELECTs of one's own; they are decoded by name (`sqlx::FromRow`).
         pub const COLUMNS: &'static [&'static str] = &[#(#columns),*];
 
@@ -156,7 +157,7 @@ fn answers(declaration: &Declaration, words: &Words<'_>) -> TokenStream {
         "Whether this transition is possible from its state; [`{}`] has them all.",
         text(transition)
     ));
-    generate! {
+    generate! { words =>
         /// Changes columns of the row, in whatever state it is: the state stays, the version rises.
         pub fn amend<'c>(
             self,
@@ -190,28 +191,29 @@ fn answers(declaration: &Declaration, words: &Words<'_>) -> TokenStream {
 }
 
 /// Starts from no facts, and adds those of the state.
-fn facts_method(declaration: &Declaration, Words { any, facts, .. }: &Words<'_>) -> TokenStream {
+fn facts_method(declaration: &Declaration, words: &Words<'_>) -> TokenStream {
+    let Words { any, facts, .. } = words;
     let columns: Vec<_> = declaration.fact_columns().into_iter().map(|fact| &fact.name).collect();
     if columns.is_empty() {
-        return generate!(#facts { _none: ::core::marker::PhantomData });
+        return generate!(words => #facts { _none: ::core::marker::PhantomData });
     }
     let arms = declaration.states.iter().enumerate().map(|(index, state)| {
         let state = &state.name;
         let known = declaration.known(index);
         if known.is_empty() {
-            return generate!(#any::#state(_) => {});
+            return generate!(words => #any::#state(_) => {});
         }
         let assignments = known.into_iter().map(|fact| {
             let name = &fact.name;
             if fact.optional() {
-                generate!(facts.#name = order.#name.as_ref();)
+                generate!(words => facts.#name = order.#name.as_ref();)
             } else {
-                generate!(facts.#name = ::core::option::Option::Some(&order.#name);)
+                generate!(words => facts.#name = ::core::option::Option::Some(&order.#name);)
             }
         });
-        generate!(#any::#state(order) => { #(#assignments)* })
+        generate!(words => #any::#state(order) => { #(#assignments)* })
     });
-    generate! {
+    generate! { words =>
         let mut facts = #facts { #(#columns: ::core::option::Option::None,)* };
         match self { #(#arms)* }
         facts

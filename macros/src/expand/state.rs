@@ -16,18 +16,18 @@ fn implementation(declaration: &Declaration, words: &Words<'_>, index: usize, st
     let Words { krate, order, row, any, status, m, .. } = words;
     let name = &state.name;
     let place = Index::from(index);
-    let new = state.facts.iter().map(typed);
+    let new = state.facts.iter().map(|fact| typed(words, fact));
     // Where there is but one state, nothing is left for a second arm.
     let several = declaration.states.len() > 1;
-    let none = several.then(|| generate!(_ => ::core::option::Option::None,));
-    let other = several.then(|| generate!(other => ::core::result::Result::Err(other),));
+    let none = several.then(|| generate!(words => _ => ::core::option::Option::None,));
+    let other = several.then(|| generate!(words => other => ::core::result::Result::Err(other),));
     let land = land(declaration, words, index, state);
     let start = start(words, index, state);
     let fact_text = fact_text(declaration, words, index);
     let known = declaration.known(index);
-    let map = if known.is_empty() { generate!(_) } else { generate!(map) };
-    let entries = serialized("self", known);
-    generate! {
+    let map = if known.is_empty() { generate!(words => _) } else { generate!(words => map) };
+    let entries = serialized(words, "self", known);
+    generate! { words =>
         #[automatically_derived]
         impl #krate::State for #name {
             type Any = #any;
@@ -77,17 +77,13 @@ fn implementation(declaration: &Declaration, words: &Words<'_>, index: usize, st
 }
 
 /// What is known after a step into this state: what its base knew, from any source, and the new facts.
-fn land(
-    declaration: &Declaration,
-    Words { any, .. }: &Words<'_>,
-    index: usize,
-    state: &State,
-) -> TokenStream {
+fn land(declaration: &Declaration, words: &Words<'_>, index: usize, state: &State) -> TokenStream {
+    let Words { any, .. } = words;
     let into = declaration.transitions.iter().filter(|step| step.target.index == index);
     let sources: BTreeSet<usize> = into.flat_map(|step| &step.sources).map(|source| source.index).collect();
     if sources.is_empty() {
-        let new = unused(&state.facts);
-        return generate! {
+        let new = unused(words, &state.facts);
+        return generate! { words =>
             fn land(_: &#any, #new: Self::New) -> ::core::option::Option<Self> {
                 ::core::option::Option::None
             }
@@ -101,8 +97,8 @@ fn land(
     let kept: Vec<_> = known.into_iter().map(|fact| &fact.name).collect();
     let arms = sources.into_iter().map(|source| {
         let source = &declaration.states[source].name;
-        let new = new_fields(&state.facts);
-        generate! {
+        let new = new_fields(words, &state.facts);
+        generate! { words =>
             #any::#source(order) => ::core::option::Option::Some(#name {
                 #(#kept: ::core::clone::Clone::clone(&order.#kept),)*
                 #new
@@ -110,9 +106,9 @@ fn land(
             }),
         }
     });
-    let new = if state.facts.is_empty() { unused(&state.facts) } else { generate!(new) };
+    let new = if state.facts.is_empty() { unused(words, &state.facts) } else { generate!(words => new) };
     // A state is never its own source, so there is another.
-    generate! {
+    generate! { words =>
         fn land(from: &#any, #new: Self::New) -> ::core::option::Option<Self> {
             match from {
                 #(#arms)*
@@ -123,18 +119,19 @@ fn land(
 }
 
 /// The first state is the only one in which a row comes to be.
-fn start(Words { row, .. }: &Words<'_>, index: usize, state: &State) -> TokenStream {
-    let none = unused(&state.facts);
+fn start(words: &Words<'_>, index: usize, state: &State) -> TokenStream {
+    let Words { row, .. } = words;
+    let none = unused(words, &state.facts);
     if index > 0 {
-        return generate! {
+        return generate! { words =>
             fn start(_: #row, #none: Self::New) -> ::core::option::Option<Self> {
                 ::core::option::Option::None
             }
         };
     }
-    let (name, fields) = (&state.name, new_fields(&state.facts));
-    let new = if state.facts.is_empty() { none } else { generate!(new) };
-    generate! {
+    let (name, fields) = (&state.name, new_fields(words, &state.facts));
+    let new = if state.facts.is_empty() { none } else { generate!(words => new) };
+    generate! { words =>
         fn start(row: #row, #new: Self::New) -> ::core::option::Option<Self> {
             ::core::option::Option::Some(#name { #fields row })
         }
@@ -142,21 +139,22 @@ fn start(Words { row, .. }: &Words<'_>, index: usize, state: &State) -> TokenStr
 }
 
 /// A cause as text; other facts are never asked for.
-fn fact_text(declaration: &Declaration, Words { krate, .. }: &Words<'_>, index: usize) -> TokenStream {
+fn fact_text(declaration: &Declaration, words: &Words<'_>, index: usize) -> TokenStream {
+    let Words { krate, .. } = words;
     let arms: Vec<(usize, TokenStream)> = declaration
         .causes(index)
         .into_iter()
         .map(|fact| {
             let place = Index::from(fact);
-            (fact, generate!(#krate::__private::text(&new.#place)))
+            (fact, generate!(words => #krate::__private::text(&new.#place)))
         })
         .collect();
     let (new, own) = match arms.as_slice() {
-        [] => (unused(&declaration.states[index].facts), generate!(_)),
-        _ => (generate!(new), generate!(own)),
+        [] => (unused(words, &declaration.states[index].facts), generate!(words => _)),
+        _ => (generate!(words => new), generate!(words => own)),
     };
-    let text = matched(&own, &arms, &generate!(::std::string::String::new()));
-    generate! {
+    let text = matched(words, &own, &arms, &generate!(words => ::std::string::String::new()));
+    generate! { words =>
         fn fact_text(#new: &Self::New, #own: usize) -> ::std::string::String {
             #text
         }
@@ -164,13 +162,13 @@ fn fact_text(declaration: &Declaration, Words { krate, .. }: &Words<'_>, index: 
 }
 
 /// `tracking_no: new.0,`. The facts are taken by their places, since a variable could be called as they are.
-fn new_fields(facts: &[Field]) -> TokenStream {
+fn new_fields(words: &Words<'_>, facts: &[Field]) -> TokenStream {
     let names = facts.iter().map(|fact| &fact.name);
     let places = (0..facts.len()).map(Index::from);
-    generate!(#(#names: new.#places,)*)
+    generate!(words => #(#names: new.#places,)*)
 }
 
 /// The pattern for new facts that nobody needs.
-pub(super) fn unused(facts: &[Field]) -> TokenStream {
-    if facts.is_empty() { generate!(()) } else { generate!(_) }
+pub(super) fn unused(words: &Words<'_>, facts: &[Field]) -> TokenStream {
+    if facts.is_empty() { generate!(words => ()) } else { generate!(words => _) }
 }

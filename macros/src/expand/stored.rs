@@ -12,24 +12,24 @@ pub(super) fn stored(declaration: &Declaration, words: &Words<'_>) -> TokenStrea
     let states = states.map(|(index, state)| of_state(declaration, words, index, state));
     let lifecycle = of_lifecycle(declaration, words);
     let from_row = from_row(words);
-    generate!(#(#states)* #lifecycle #from_row)
+    generate!(words => #(#states)* #lifecycle #from_row)
 }
 
 fn of_state(declaration: &Declaration, words: &Words<'_>, index: usize, state: &State) -> TokenStream {
     let Words { krate, any, b, .. } = words;
     let name = &state.name;
     let supported = supported(words, state.facts.iter().map(Field::inner));
-    let values = (0..state.facts.len()).map(Index::from).map(|place| generate!(new.#place));
-    let binds = state.facts.iter().zip(values).map(|(fact, value)| bound(fact, &value, krate, b));
+    let values = (0..state.facts.len()).map(Index::from).map(|place| generate!(words => new.#place));
+    let binds = state.facts.iter().zip(values).map(|(fact, value)| bound(words, fact, &value));
     let binds: Vec<(usize, TokenStream)> = binds.enumerate().collect();
-    let absent = absent(krate, &generate!(own));
-    let bind_new = matched(&generate!(own), &binds, &absent);
+    let absent = absent(words, &generate!(words => own));
+    let bind_new = matched(words, &generate!(words => own), &binds, &absent);
     let (arguments, new) = match binds.as_slice() {
-        [] => (generate!(_), unused(&state.facts)),
-        _ => (generate!(arguments), generate!(new)),
+        [] => (generate!(words => _), unused(words, &state.facts)),
+        _ => (generate!(words => arguments), generate!(words => new)),
     };
     let same_fact = same_fact(declaration, words, index);
-    generate! {
+    generate! { words =>
         #[automatically_derived]
         impl<#b: #krate::Backend> #krate::__private::StoredState<#b> for #name
         where
@@ -59,15 +59,20 @@ fn same_fact(declaration: &Declaration, words: &Words<'_>, index: usize) -> Toke
         .map(|own| {
             let (ty, place) = (facts[own].inner(), Index::from(own));
             let column = Index::from(declaration.fact_column(&facts[own]));
-            (own, generate!(columns.same_fact::<#ty>(#column, &new.#place)))
+            (own, generate!(words => columns.same_fact::<#ty>(#column, &new.#place)))
         })
         .collect();
     let (columns, new, own) = match arms.as_slice() {
-        [] => (generate!(_), unused(facts), generate!(_)),
-        _ => (generate!(columns), generate!(new), generate!(own)),
+        [] => (generate!(words => _), unused(words, facts), generate!(words => _)),
+        _ => (generate!(words => columns), generate!(words => new), generate!(words => own)),
     };
-    let compared = matched(&own, &arms, &generate!(::core::result::Result::Ok(::core::option::Option::None)));
-    generate! {
+    let compared = matched(
+        words,
+        &own,
+        &arms,
+        &generate!(words => ::core::result::Result::Ok(::core::option::Option::None)),
+    );
+    generate! { words =>
         fn same_fact(
             #columns: &#krate::__private::Columns<'_, #b, #any>,
             #new: &Self::New,
@@ -90,15 +95,17 @@ fn of_lifecycle(declaration: &Declaration, words: &Words<'_>) -> TokenStream {
     let supported = supported(words, columns.chain([version]).chain(code).chain(facts));
     let decode = decode(declaration, words);
     let (decode_state, bind_status) = match code {
-        None => (generate!(columns.text_state()), generate!(bind_text::<#b, Self>)),
-        Some(ty) => (generate!(columns.code_state::<#ty>()), generate!(bind_code::<#b, Self, #ty>)),
+        None => (generate!(words => columns.text_state()), generate!(words => bind_text::<#b, Self>)),
+        Some(ty) => {
+            (generate!(words => columns.code_state::<#ty>()), generate!(words => bind_code::<#b, Self, #ty>))
+        }
     };
-    let (key, key_type) = (declaration.key(), typed(declaration.key()));
-    let bind_key = generate!(<#b as #krate::Supports<#key_type>>::bind(arguments, key));
-    let decode_key = required(key, 0);
+    let (key, key_type) = (declaration.key(), typed(words, declaration.key()));
+    let bind_key = generate!(words => <#b as #krate::Supports<#key_type>>::bind(arguments, key));
+    let decode_key = required(words, key, 0);
     let bind_guard = bind_guard(declaration, words);
     let bind_column = bind_column(declaration, words);
-    generate! {
+    generate! { words =>
         #[automatically_derived]
         impl<#b: #krate::Backend> #krate::__private::Stored<#b> for #any
         where
@@ -164,44 +171,45 @@ fn decode(declaration: &Declaration, words: &Words<'_>) -> TokenStream {
     let Words { row, any, status, .. } = words;
     let columns = &declaration.row.columns;
     let names = columns.iter().map(|column| &column.name);
-    let values = columns.iter().enumerate().map(|(place, column)| required(column, place));
+    let values = columns.iter().enumerate().map(|(place, column)| required(words, column, place));
     let arms = declaration.states.iter().enumerate().map(|(index, state)| {
         let name = &state.name;
         let known = declaration.known(index);
         let facts = known.iter().map(|fact| &fact.name);
         let values =
-            known.iter().map(|fact| required(fact, columns.len() + 2 + declaration.fact_column(fact)));
-        generate! {
+            known.iter().map(|fact| required(words, fact, columns.len() + 2 + declaration.fact_column(fact)));
+        generate! { words =>
             #status::#name => #any::#name(columns.seal(#name { #(#facts: #values?,)* row })?),
         }
     });
-    generate! {
+    generate! { words =>
         let status = columns.status()?;
         let row = #row { #(#names: #values?,)* };
         ::core::result::Result::Ok(match status { #(#arms)* })
     }
 }
 
-fn required(field: &Field, place: usize) -> TokenStream {
+fn required(words: &Words<'_>, field: &Field, place: usize) -> TokenStream {
     let (inner, place) = (field.inner(), Index::from(place));
-    let read = if field.optional() { generate!(optional) } else { generate!(required) };
-    generate!(columns.#read::<#inner>(#place))
+    let read = if field.optional() { generate!(words => optional) } else { generate!(words => required) };
+    generate!(words => columns.#read::<#inner>(#place))
 }
 
-fn bind_guard(declaration: &Declaration, Words { krate, b, .. }: &Words<'_>) -> TokenStream {
+fn bind_guard(declaration: &Declaration, words: &Words<'_>) -> TokenStream {
+    let Words { krate, b, .. } = words;
     let arms: Vec<(usize, TokenStream)> = guards(declaration)
         .enumerate()
         .map(|(place, guard)| {
             let value = Index::from(place);
-            (place, bound(guard, &generate!(guards.#value), krate, b))
+            (place, bound(words, guard, &generate!(words => guards.#value)))
         })
         .collect();
     let (arguments, guards) = match arms.as_slice() {
-        [] => (generate!(_), generate!(())),
-        _ => (generate!(arguments), generate!(guards)),
+        [] => (generate!(words => _), generate!(words => ())),
+        _ => (generate!(words => arguments), generate!(words => guards)),
     };
-    let bind = matched(&generate!(guard), &arms, &absent(krate, &generate!(guard)));
-    generate! {
+    let bind = matched(words, &generate!(words => guard), &arms, &absent(words, &generate!(words => guard)));
+    generate! { words =>
         fn bind_guard(
             #arguments: &mut #b::Arguments,
             #guards: &Self::Guards,
@@ -212,14 +220,16 @@ fn bind_guard(declaration: &Declaration, Words { krate, b, .. }: &Words<'_>) -> 
     }
 }
 
-fn bind_column(declaration: &Declaration, Words { krate, row, b, .. }: &Words<'_>) -> TokenStream {
+fn bind_column(declaration: &Declaration, words: &Words<'_>) -> TokenStream {
+    let Words { krate, row, b, .. } = words;
     let columns = declaration.row.columns.iter().map(|column| {
         let name = &column.name;
-        bound(column, &generate!(row.#name), krate, b)
+        bound(words, column, &generate!(words => row.#name))
     });
     let columns: Vec<(usize, TokenStream)> = columns.enumerate().collect();
-    let bind = matched(&generate!(column), &columns, &absent(krate, &generate!(column)));
-    generate! {
+    let bind =
+        matched(words, &generate!(words => column), &columns, &absent(words, &generate!(words => column)));
+    generate! { words =>
         fn bind_column(
             arguments: &mut #b::Arguments,
             row: &#row,
@@ -230,27 +240,27 @@ fn bind_column(declaration: &Declaration, Words { krate, row, b, .. }: &Words<'_
     }
 }
 
-fn absent(krate: &TokenStream, place: &TokenStream) -> TokenStream {
-    generate!(::core::result::Result::Err(#krate::__private::no_such_fact(#place)))
+fn absent(words: &Words<'_>, place: &TokenStream) -> TokenStream {
+    let krate = words.krate;
+    generate!(words => ::core::result::Result::Err(#krate::__private::no_such_fact(#place)))
 }
 
 /// `B: Supports<i64> + Supports<String>,`, each type once.
-fn supported<'a>(
-    Words { krate, b, .. }: &Words<'_>,
-    types: impl Iterator<Item = &'a Type>,
-) -> Option<TokenStream> {
+fn supported<'a>(words: &Words<'_>, types: impl Iterator<Item = &'a Type>) -> Option<TokenStream> {
+    let Words { krate, b, .. } = words;
     let mut distinct: Vec<&Type> = Vec::new();
     for ty in types {
         if !distinct.iter().any(|other| same_type(other, ty)) {
             distinct.push(ty);
         }
     }
-    (!distinct.is_empty()).then(|| generate!(#b: #(#krate::Supports<#distinct>)+*,))
+    (!distinct.is_empty()).then(|| generate!(words => #b: #(#krate::Supports<#distinct>)+*,))
 }
 
 /// Users' own SELECTs.
-fn from_row(Words { krate, any, r, .. }: &Words<'_>) -> TokenStream {
-    generate! {
+fn from_row(words: &Words<'_>) -> TokenStream {
+    let Words { krate, any, r, .. } = words;
+    generate! { words =>
         #[automatically_derived]
         impl<'r, #r> #krate::__private::sqlx::FromRow<'r, #r> for #any
         where

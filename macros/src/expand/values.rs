@@ -10,7 +10,7 @@ use quote::quote_spanned;
 pub(super) fn values(declaration: &Declaration, words: &Words<'_>) -> TokenStream {
     let statuses = statuses(declaration, words);
     let transitions = transitions(declaration, words);
-    generate!(#statuses #transitions)
+    generate!(words => #statuses #transitions)
 }
 
 fn statuses(declaration: &Declaration, words: &Words<'_>) -> TokenStream {
@@ -27,9 +27,9 @@ fn statuses(declaration: &Declaration, words: &Words<'_>) -> TokenStream {
     let (names, texts): (Vec<&Ident>, Vec<String>) =
         declaration.states.iter().map(|state| (&state.name, state.text())).unzip();
     let definition = definition(declaration, status, &summary, &variants);
-    let common = common(krate, status, &names, &texts, "The status as text.");
-    let code = code(declaration, status);
-    generate! {
+    let common = common(words, status, &names, &texts, "The status as text.");
+    let code = code(declaration, words);
+    generate! { words =>
         #definition
         #common
         #code
@@ -68,8 +68,9 @@ fn statuses(declaration: &Declaration, words: &Words<'_>) -> TokenStream {
 }
 
 /// A status is written and read by its text.
-fn serde(Words { krate, status, z, .. }: &Words<'_>) -> TokenStream {
-    generate! {
+fn serde(words: &Words<'_>) -> TokenStream {
+    let Words { krate, status, z, .. } = words;
+    generate! { words =>
         #[automatically_derived]
         impl #krate::__private::serde::Serialize for #status {
             fn serialize<#z: #krate::__private::serde::Serializer>(
@@ -92,14 +93,15 @@ fn serde(Words { krate, status, z, .. }: &Words<'_>) -> TokenStream {
 }
 
 /// What is stored for a status, where that is no text.
-fn code(declaration: &Declaration, status: &Ident) -> Option<TokenStream> {
+fn code(declaration: &Declaration, words: &Words<'_>) -> Option<TokenStream> {
+    let status = words.status;
     let Stored::Integer(ty) = &declaration.any.stored else { return None };
     let arms = declaration.states.iter().filter_map(|state| {
         let Value::Integer(number, _) = &state.value else { return None };
         let (name, number) = (&state.name, Literal::i128_unsuffixed(*number));
-        Some(generate!(#status::#name => #number,))
+        Some(generate!(words => #status::#name => #number,))
     });
-    Some(generate! {
+    Some(generate! { words =>
         impl #status {
             /// The status as it is stored.
             pub const fn code(self) -> #ty {
@@ -110,7 +112,7 @@ fn code(declaration: &Declaration, status: &Ident) -> Option<TokenStream> {
 }
 
 fn transitions(declaration: &Declaration, words: &Words<'_>) -> TokenStream {
-    let Words { krate, order, transition, .. } = words;
+    let Words { order, transition, .. } = words;
     let summary = format!("A transition of [`{}`].", text(order));
     let names: Vec<Ident> =
         declaration.transitions.iter().map(super::super::model::Transition::variant).collect();
@@ -119,9 +121,9 @@ fn transitions(declaration: &Declaration, words: &Words<'_>) -> TokenStream {
     let variants: Vec<(&Ident, String)> = names.iter().zip(docs).collect();
     let names: Vec<&Ident> = names.iter().collect();
     let definition = definition(declaration, transition, &summary, &variants);
-    let common = common(krate, transition, &names, &texts, "The name of the transition.");
+    let common = common(words, transition, &names, &texts, "The name of the transition.");
     // Not everybody asks for buttons.
-    generate!(#[allow(dead_code)] #definition #common)
+    generate!(words => #[allow(dead_code)] #definition #common)
 }
 
 fn definition(
@@ -146,15 +148,9 @@ fn definition(
 }
 
 /// What statuses and transitions have in common.
-fn common(
-    krate: &TokenStream,
-    name: &Ident,
-    variants: &[&Ident],
-    texts: &[String],
-    what: &str,
-) -> TokenStream {
-    let what = doc(what);
-    generate! {
+fn common(words: &Words<'_>, name: &Ident, variants: &[&Ident], texts: &[String], what: &str) -> TokenStream {
+    let (krate, what) = (words.krate, doc(what));
+    generate! { words =>
         impl #name {
             #what
             pub const fn as_str(self) -> &'static str {

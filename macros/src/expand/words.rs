@@ -7,6 +7,9 @@ use std::collections::HashSet;
 
 /// The names of the generated types, and type parameters that hide none of the user's types.
 pub(super) struct Words<'a> {
+    /// Where the output stands, but for the users' own words: at the lifecycle's name, or the compiler would point at
+    /// the whole declaration.
+    pub(super) site: Span,
     pub(super) krate: &'a TokenStream,
     /// `Order`
     pub(super) order: &'a Ident,
@@ -37,13 +40,15 @@ pub(super) struct Words<'a> {
 impl<'a> Words<'a> {
     pub(super) fn of(declaration: &'a Declaration) -> Self {
         let taken = names(declaration);
+        let site = declaration.lifecycle.name.span().resolved_at(Span::mixed_site());
         let free = |letter: &str| {
             let numbered = (1..).map(|number| format!("{letter}{number}"));
             let mut wishes = std::iter::once(letter.to_owned()).chain(numbered);
             let name = wishes.find(|name| !taken.contains(name)).unwrap_or_default();
-            Ident::new(&name, Span::mixed_site())
+            Ident::new(&name, site)
         };
         Self {
+            site,
             krate: &declaration.krate,
             order: &declaration.lifecycle.name,
             row: &declaration.row.name,

@@ -169,13 +169,14 @@ fn too_many() {
 
 #[test]
 fn too_many_facts_or_guards() {
-    let twelve: String = (0..12).map(|number| format!("f{number}: i64, ")).collect();
+    let twelve =
+        ["f"; 12].iter().enumerate().fold(String::new(), |all, (i, f)| all + &format!("{f}{i}: i64, "));
     assert_mistake_part(
         &order("Cancelled {", &format!("Cancelled {{ {twelve}")),
         "reason",
         "at most 12 facts",
     );
-    let twelve: String = (0..12).map(|number| format!("g{number}: i64 guard, ")).collect();
+    let twelve = twelve.replace("i64", "i64 guard");
     assert_mistake_part(
         &order("tenant_id: i64 guard", &format!("{twelve}tenant_id: i64 guard")),
         "tenant_id",
