@@ -52,7 +52,10 @@ impl Request<Reviewed> {
 
 /// Domain code takes plain data; a handle coerces to it.
 fn receipt(approved: &Approved) -> String {
-    format!("{} cents for {}: {}, {}", approved.cents, approved.asked_by, approved.reviewer, approved.approver)
+    format!(
+        "{} cents for {}: {}, {}",
+        approved.cents, approved.asked_by, approved.reviewer, approved.approver
+    )
 }
 
 struct Manager {
@@ -94,7 +97,11 @@ fn say<T: onward::Handle<Any = AnyRequest>>(outcome: Outcome<T>, done: &str) -> 
 }
 
 /// A new revision of a rejected request. The unique column sees to it that there is one, not two.
-async fn rework(db: &SqlitePool, old: &Request<Rejected>, cents: i64) -> Result<Request<Submitted>, BoxError> {
+async fn rework(
+    db: &SqlitePool,
+    old: &Request<Rejected>,
+    cents: i64,
+) -> Result<Request<Submitted>, BoxError> {
     let row = RequestRow {
         id: Uuid::from_u128(old.id.as_u128() + 1),
         asked_by: old.asked_by.clone(),

@@ -57,7 +57,8 @@ impl<P: Plan> Attempt<P> {
     ///
     /// Faults only; a lost race is an [`Outcome`]. [`ErrorKind::Busy`] when engine conflicts used up the restarts,
     /// [`ErrorKind::CommitUnknown`] when a reply was lost and trying again could not settle it,
-    /// [`ErrorKind::Unreadable`], [`ErrorKind::NoEffect`], [`ErrorKind::VersionLimit`], [`ErrorKind::Database`].
+    /// [`ErrorKind::Unreadable`], [`ErrorKind::NoEffect`], [`ErrorKind::VersionLimit`], [`ErrorKind::Database`],
+    /// [`ErrorKind::InTransaction`] for a connection that is inside one.
     pub fn apply<'a, D>(self, db: D) -> impl Future<Output = Result<Outcome<P::Won>, Error>> + Send
     where
         D: Own<'a>,

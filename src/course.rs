@@ -235,6 +235,9 @@ impl<P: Plan> Course<P> {
                     continue;
                 }
             };
+            if !lease.is_pooled() && lease.depth() > 0 {
+                return Err(self.failed(Error::new(ErrorKind::InTransaction, "")));
+            }
             let scope = if ours { Scope::Ours(lease.fence()) } else { Scope::Alone };
             let tried = try_once::<B, P>(&mut self.plan, lease.connection(), &scope).await;
             let pooled = lease.is_pooled();

@@ -52,6 +52,8 @@ pub enum ErrorKind {
     KeyChanged,
     /// A row lock makes sense only inside a transaction.
     NotInTransaction,
+    /// The connection given to `apply` is inside a transaction; there `apply_in` is the right call.
+    InTransaction,
     /// `load`: the row has not reached this state yet; come back later.
     Behind,
     /// `load`: the row has left this state behind; the message is late or repeated.
@@ -84,6 +86,7 @@ impl ErrorKind {
             Self::UniqueTaken => "unique_taken",
             Self::KeyChanged => "key_changed",
             Self::NotInTransaction => "not_in_transaction",
+            Self::InTransaction => "in_transaction",
             Self::Behind => "behind",
             Self::Past => "past",
             Self::Aside => "aside",
@@ -118,6 +121,9 @@ impl ErrorKind {
             Self::KeyChanged => "an amendment may not change the key or a guard column",
             Self::NotInTransaction => {
                 "a row lock ends with its statement outside of a transaction; begin one first"
+            }
+            Self::InTransaction => {
+                "the connection is inside a transaction; use `apply_in`, which never tries again there"
             }
             Self::Behind => "the row is not there yet; come back later",
             Self::Past => "the row has been there and gone on; the message is late or repeated",

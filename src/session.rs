@@ -133,6 +133,11 @@ impl<B: Backend> Lease<'_, B> {
         }
     }
 
+    /// How many transactions and savepoints are open on it.
+    pub(crate) fn depth(&mut self) -> usize {
+        <B::TransactionManager as TransactionManager>::get_transaction_depth(self.connection())
+    }
+
     pub(crate) fn is_pooled(&self) -> bool {
         matches!(self, Self::Guarded(_))
     }

@@ -343,3 +343,108 @@ impl<'d> Writer<'d> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lifecycle::{Column, Fact, StateInfo, StatusType, TransitionInfo};
+
+    const ORDER: Description = {
+        const fn column(name: &'static str, unique: bool, guard: bool) -> Column {
+            Column { field: name, column: name, rust_type: "i64", unique, guard }
+        }
+        const fn fact(name: &'static str, unique: bool) -> Fact {
+            Fact { field: name, column: name, rust_type: "String", optional: false, unique }
+        }
+        const fn state(name: &'static str, own: &'static [usize], known: &'static [usize]) -> StateInfo {
+            StateInfo { name, text: name, code: None, own, known }
+        }
+        const fn step(
+            name: &'static str,
+            from: &'static [usize],
+            to: usize,
+            by: &'static [usize],
+        ) -> TransitionInfo {
+            TransitionInfo { name, from, to, by, shared: false }
+        }
+        Description {
+            name: "Order",
+            table: "shop.orders",
+            columns: &[column("id", false, false), column("tenant", false, true), column("no", true, false)],
+            status: "state",
+            status_type: StatusType::Text,
+            version: "v",
+            updated_at: Some("changed"),
+            facts: &[fact("channel", false), fact("trade", true), fact("parcel", false)],
+            states: &[
+                state("new", &[], &[]),
+                state("paid", &[0, 1], &[0, 1]),
+                state("sent", &[2], &[0, 1, 2]),
+            ],
+            transitions: &[step("pay", &[0], 1, &[0, 1]), step("send", &[1], 2, &[])],
+        }
+    };
+
+    #[test]
+    fn an_update_is_guarded_by_key_guards_status_and_version() {
+        let postgres = Statements::new(&ORDER, Dialect::Postgres);
+        assert_eq!(
+            postgres.update[1].sql,
+            r#"UPDATE "shop"."orders" SET "state" = $1, "v" = "v" + 1, "changed" = CURRENT_TIMESTAMP, "channel" = $2, "trade" = $3 WHERE "id" = $4 AND "tenant" = $5 AND "state" = $6 AND "v" = $7"#
+        );
+        let order = [
+            Bind::Status,
+            Bind::New(0),
+            Bind::New(1),
+            Bind::Column(0),
+            Bind::Column(1),
+            Bind::Expected,
+            Bind::Version,
+        ];
+        assert_eq!(postgres.update[1].binds, order);
+        let mysql = Statements::new(&ORDER, Dialect::MySql);
+        assert_eq!(
+            mysql.update[2].sql,
+            "UPDATE `shop`.`orders` SET `state` = ?, `v` = `v` + 1, `changed` = UTC_TIMESTAMP(6), `parcel` = ? WHERE `id` = ? AND `tenant` = ? AND `state` = ? AND `v` = ?"
+        );
+    }
+
+    #[test]
+    fn an_amendment_leaves_key_and_guards_alone() {
+        let sqlite = Statements::new(&ORDER, Dialect::Sqlite);
+        assert!(
+            sqlite.amend.sql.contains("+00:00', 'now'), `no` = ? WHERE `id` = ? AND `tenant` = ?"),
+            "{}",
+            sqlite.amend.sql
+        );
+        assert!(!sqlite.amend.sql.contains("SET `tenant`") && !sqlite.amend.sql.contains(", `tenant` ="));
+    }
+
+    #[test]
+    fn a_new_row_never_replaces_one() {
+        let text = |dialect| Statements::new(&ORDER, dialect).insert.sql;
+        assert!(text(Dialect::Sqlite).ends_with("ON CONFLICT DO NOTHING"));
+        assert!(text(Dialect::Postgres).ends_with("ON CONFLICT DO NOTHING"));
+        assert!(!text(Dialect::MySql).contains("IGNORE"));
+    }
+
+    #[test]
+    fn lookups_of_other_rows() {
+        let postgres = Statements::new(&ORDER, Dialect::Postgres);
+        let cause = postgres.cause[0].as_ref().map(|s| s.sql.as_str()).unwrap_or_default();
+        let expected = r#"WHERE "channel" = $1 AND "trade" = $2 AND "tenant" = $3 AND "id" <> $4 LIMIT 1"#;
+        assert!(cause.ends_with(expected), "{cause}");
+        assert!(postgres.cause[1].is_none());
+        assert_eq!(postgres.unique_column.len(), 1);
+        assert_eq!(postgres.unique_fact[1][0].0, 1);
+        let pages = &postgres.list;
+        assert!(pages[0].sql.ends_with(r#"WHERE "state" = $1 AND "tenant" = $2 ORDER BY "id" LIMIT $3"#));
+        assert!(pages[1].sql.ends_with(r#"AND "tenant" = $2 AND "id" > $3 ORDER BY "id" LIMIT $4"#));
+    }
+
+    #[test]
+    fn quotes_in_names_do_not_end_them() {
+        assert_eq!(quoted(Dialect::Postgres, r#"a"b.c"#), r#""a""b"."c""#);
+        assert_eq!(quoted(Dialect::Sqlite, "a`b"), "`a``b`");
+    }
+}

@@ -108,13 +108,19 @@ impl<B: Backend> Transaction<B> {
 }
 
 /// Begins on a connection that is in no transaction.
-pub(crate) async fn open<B: Backend>(connection: &mut B::Connection, fence: &B::Fence) -> Result<(), sqlx::Error> {
+pub(crate) async fn open<B: Backend>(
+    connection: &mut B::Connection,
+    fence: &B::Fence,
+) -> Result<(), sqlx::Error> {
     <B::TransactionManager as TransactionManager>::begin(connection, Some(B::BEGIN.into_sql_str())).await?;
     B::raise(fence, connection).await
 }
 
 /// Rolls back and leaves the connection as it was found.
-pub(crate) async fn close<B: Backend>(connection: &mut B::Connection, fence: &B::Fence) -> Result<(), sqlx::Error> {
+pub(crate) async fn close<B: Backend>(
+    connection: &mut B::Connection,
+    fence: &B::Fence,
+) -> Result<(), sqlx::Error> {
     // The work may have begun transactions of its own and not ended them.
     while <B::TransactionManager as TransactionManager>::get_transaction_depth(connection) > 1 {
         <B::TransactionManager as TransactionManager>::rollback(connection).await?;

@@ -26,7 +26,8 @@ pub fn lines(told: &[Told], expected: &str) -> Vec<String> {
     let mut rows = told.iter();
     for expected in expected.lines().filter(|line| !line.starts_with('#') && !line.trim().is_empty()) {
         let mut words = expected.split_whitespace();
-        let (Some(line), Some(word), Some(reply), Some(told)) = (words.next(), words.next(), words.next(), rows.next())
+        let (Some(line), Some(word), Some(reply), Some(told)) =
+            (words.next(), words.next(), words.next(), rows.next())
         else {
             wrong.push(format!("no line for the expectation `{expected}`"));
             continue;
@@ -60,7 +61,11 @@ pub fn lines(told: &[Told], expected: &str) -> Vec<String> {
 }
 
 /// Adds up the tables by plain SQL.
-pub async fn tables<D: Shop>(db: &Pool<D>, articles: &str, told: &[Told]) -> Result<Vec<String>, sqlx::Error> {
+pub async fn tables<D: Shop>(
+    db: &Pool<D>,
+    articles: &str,
+    told: &[Told],
+) -> Result<Vec<String>, sqlx::Error> {
     let mut wrong = Vec::new();
     let none: [(&str, &'static str); 5] = [
         (
@@ -91,7 +96,9 @@ pub async fn tables<D: Shop>(db: &Pool<D>, articles: &str, told: &[Told]) -> Res
         }
     }
     for line in articles.lines().skip(1) {
-        let Some((article, Ok(start))) = line.split_once(',').map(|(a, s)| (a, s.parse::<i64>())) else { continue };
+        let Some((article, Ok(start))) = line.split_once(',').map(|(a, s)| (a, s.parse::<i64>())) else {
+            continue;
+        };
         let (left, paid) = D::left_and_paid(db, article).await?;
         if left != start - paid.iter().sum::<i64>() {
             wrong.push(format!("{article}: {start} at the start, {left} left, {paid:?} paid for"));

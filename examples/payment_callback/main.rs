@@ -95,7 +95,13 @@ async fn on_callback<D: Shop>(db: &Pool<D>, keys: &Keys, line: usize, text: &str
     Ok(Told { line, word, reply, order_no, trade_no })
 }
 
-async fn record<D: Shop>(db: &Pool<D>, line: usize, word: &str, order_no: &str, detail: &str) -> Result<(), BoxError> {
+async fn record<D: Shop>(
+    db: &Pool<D>,
+    line: usize,
+    word: &str,
+    order_no: &str,
+    detail: &str,
+) -> Result<(), BoxError> {
     Ok(D::record(db, i64::try_from(line)?, word, order_no, detail).await?)
 }
 
@@ -104,7 +110,8 @@ async fn deliver<D: Shop>(db: &Pool<D>, file: &str) -> Result<Vec<Told>, BoxErro
     let keys = Arc::new(Keys::of_this_example()?);
     let mut told = Vec::new();
     for wave in provider::waves(file) {
-        let lines: VecDeque<(usize, String)> = wave.into_iter().map(|(line, text)| (line, text.to_owned())).collect();
+        let lines: VecDeque<(usize, String)> =
+            wave.into_iter().map(|(line, text)| (line, text.to_owned())).collect();
         let lines = Arc::new(Mutex::new(lines));
         let mut workers = Vec::new();
         for _ in 0..WORKERS {
@@ -157,26 +164,41 @@ async fn run<D: Shop>(db: &Pool<D>, file: &str, expected: Option<&str>) -> Resul
     open_shop(db).await?;
     let start = Instant::now();
     let told = deliver(db, file).await?;
-    println!("{} callbacks by {WORKERS} workers in {:.1} s on {}", told.len(), start.elapsed().as_secs_f64(), D::NAME);
+    println!(
+        "{} callbacks by {WORKERS} workers in {:.1} s on {}",
+        told.len(),
+        start.elapsed().as_secs_f64(),
+        D::NAME
+    );
     check::print(&told);
     let mut wrong = check::tables(db, ARTICLES, &told).await?;
     match expected {
         Some(expected) => wrong.extend(check::lines(&told, expected)),
-        None => println!("nothing is known about what should become of these lines; the tables were added up all the same"),
+        None => println!(
+            "nothing is known about what should become of these lines; the tables were added up all the same"
+        ),
     }
     for mistake in &wrong {
         println!("wrong: {mistake}");
     }
-    if wrong.is_empty() { Ok(()) } else { Err(format!("{} things are not as they should be", wrong.len()).into()) }
+    if wrong.is_empty() {
+        Ok(())
+    } else {
+        Err(format!("{} things are not as they should be", wrong.len()).into())
+    }
 }
 
 /// The arguments: a file of notifications, a database URL, in any order.
 fn arguments() -> Result<(Option<String>, Option<String>), BoxError> {
     let (mut file, mut url) = (None, None);
     for argument in env::args().skip(1) {
-        let place = if argument.contains("://") || argument.starts_with("sqlite:") { &mut url } else { &mut file };
+        let place =
+            if argument.contains("://") || argument.starts_with("sqlite:") { &mut url } else { &mut file };
         if let Some(first) = place.replace(argument) {
-            return Err(format!("`{first}` is one too many; usage: payment_callback [NOTIFICATIONS] [DATABASE_URL]").into());
+            return Err(format!(
+                "`{first}` is one too many; usage: payment_callback [NOTIFICATIONS] [DATABASE_URL]"
+            )
+            .into());
         }
     }
     Ok((file, url))
@@ -209,9 +231,13 @@ async fn start() -> Result<(), BoxError> {
             run(&db, &file, expected).await
         }
         #[cfg(feature = "sqlite")]
-        Some(url) if url.starts_with("sqlite:") => run(&connect::<sqlx::Sqlite>(url).await?, &file, expected).await,
+        Some(url) if url.starts_with("sqlite:") => {
+            run(&connect::<sqlx::Sqlite>(url).await?, &file, expected).await
+        }
         #[cfg(feature = "postgres")]
-        Some(url) if url.starts_with("postgres") => run(&connect::<sqlx::Postgres>(url).await?, &file, expected).await,
+        Some(url) if url.starts_with("postgres") => {
+            run(&connect::<sqlx::Postgres>(url).await?, &file, expected).await
+        }
         #[cfg(feature = "mysql")]
         Some(url) if url.starts_with("mysql:") || url.starts_with("mariadb:") => {
             run(&connect::<sqlx::MySql>(url).await?, &file, expected).await

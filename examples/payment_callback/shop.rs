@@ -61,7 +61,11 @@ pub trait Shop: Backend {
     ) -> impl Future<Output = Result<(), sqlx::Error>> + Send;
 
     /// A start stock.
-    fn stock(db: &Pool<Self>, article: &str, available: i64) -> impl Future<Output = Result<(), sqlx::Error>> + Send;
+    fn stock(
+        db: &Pool<Self>,
+        article: &str,
+        available: i64,
+    ) -> impl Future<Output = Result<(), sqlx::Error>> + Send;
 
     /// Several statements.
     fn script(db: &Pool<Self>, sql: &'static str) -> impl Future<Output = Result<(), sqlx::Error>> + Send;
@@ -94,7 +98,12 @@ macro_rules! shop {
                     return Err(SoldOut { article: article.to_owned() }.into());
                 }
                 let mut insert = QueryBuilder::<$db>::new("INSERT INTO shop_deductions VALUES (");
-                insert.separated(", ").push_bind(order_no).push_bind(article).push_bind(quantity).push_unseparated(")");
+                insert
+                    .separated(", ")
+                    .push_bind(order_no)
+                    .push_bind(article)
+                    .push_bind(quantity)
+                    .push_unseparated(")");
                 insert.build().execute(&mut *tx).await?;
                 Ok(())
             }
@@ -108,7 +117,12 @@ macro_rules! shop {
             ) -> Result<(), sqlx::Error> {
                 let mut insert = QueryBuilder::<$db>::new("INSERT INTO shop_records VALUES (");
                 let mut values = insert.separated(", ");
-                values.push_bind(line).push_bind(word).push_bind(order_no).push_bind(detail).push_unseparated(")");
+                values
+                    .push_bind(line)
+                    .push_bind(word)
+                    .push_bind(order_no)
+                    .push_bind(detail)
+                    .push_unseparated(")");
                 insert.build().execute(db).await.map(drop)
             }
 
@@ -129,7 +143,9 @@ macro_rules! shop {
             async fn left_and_paid(db: &Pool<Self>, article: &str) -> Result<(i64, Vec<i64>), sqlx::Error> {
                 let mut left = QueryBuilder::<$db>::new("SELECT available FROM shop_stock WHERE article = ");
                 let left = left.push_bind(article).build_query_scalar().fetch_one(db).await?;
-                let mut paid = QueryBuilder::<$db>::new("SELECT quantity FROM shop_orders WHERE status = 'paid' AND article = ");
+                let mut paid = QueryBuilder::<$db>::new(
+                    "SELECT quantity FROM shop_orders WHERE status = 'paid' AND article = ",
+                );
                 let paid = paid.push_bind(article).build_query_scalar().fetch_all(db).await?;
                 Ok((left, paid))
             }

@@ -1,10 +1,11 @@
-//! The declaration becomes plain Rust: types, methods, and what the main crate asks of them. No SQL, no decisions.
+//! The declaration becomes plain Rust: types, methods, and what the main crate asks of them. No SQL, no
+//! decisions.
 //!
-//! Every path is absolute, or goes through the path of the main crate, so that users may call a state `Some` and a
-//! type `Result`.
+//! Every path is absolute, or goes through the path of the main crate, so that users may call a state `Some`
+//! and a type `Result`.
 
-/// `quote!` with the hygiene of `macro_rules!`: local variables of the output and names of the user's do not meet, and
-/// the output keeps to the edition of this crate.
+/// `quote!` with the hygiene of `macro_rules!`: local variables of the output and names of the user's do not
+/// meet, and the output keeps to the edition of this crate.
 macro_rules! generate {
     ($words:ident => $($tokens:tt)*) => { ::quote::quote_spanned! { $words.site=> $($tokens)* } };
 }

@@ -1,8 +1,8 @@
 //! The declaration macro of `onward`; use it through that crate.
 //!
-//! It knows names only: it reads the declaration ([`parse`]), looks up every name ([`resolve`]), turns down what
-//! cannot be a lifecycle ([`check`]), each mistake on its very word, and writes the types and methods ([`expand`]).
-//! What a lifecycle *means* stays in the main crate.
+//! It knows names only: it reads the declaration (`parse`), looks up every name (`resolve`), turns down what
+//! cannot be a lifecycle (`check`), each mistake on its very word, and writes the types and methods
+//! (`expand`). What a lifecycle *means* stays in the main crate.
 
 mod check;
 mod expand;
@@ -18,7 +18,8 @@ mod tests;
 use model::Declaration;
 use proc_macro2::TokenStream;
 
-/// Declares a lifecycle. The input is `[$crate]`, which the wrapper in the main crate passes, then the declaration.
+/// Declares a lifecycle. The input is `[$crate]`, which the wrapper in the main crate passes, then the
+/// declaration.
 #[proc_macro]
 pub fn lifecycle(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
     match declaration(input.into()) {

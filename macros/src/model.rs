@@ -264,7 +264,8 @@ pub(crate) fn same_type(a: &Type, b: &Type) -> bool {
     a.to_token_stream().to_string() == b.to_token_stream().to_string()
 }
 
-/// The last word of a type's path and its arguments, through the invisible groups that a user's own macro leaves.
+/// The last word of a type's path and its arguments, through the invisible groups that a user's own macro
+/// leaves.
 pub(crate) fn last_segment(ty: &Type) -> Option<&syn::PathSegment> {
     match ty {
         Type::Path(path) if path.qself.is_none() => path.path.segments.last(),

@@ -1,6 +1,7 @@
 //! Tokens to syntax: only what can be said without looking up names.
 //!
-//! A broken column, state or transition is reported and skipped, so that one run of the compiler shows all of them.
+//! A broken column, state or transition is reported and skipped, so that one run of the compiler shows all of
+//! them.
 
 mod fields;
 mod header;
@@ -167,7 +168,8 @@ fn skip_item(input: ParseStream<'_>, ends: &[char]) {
     }
 }
 
-/// The comma between two items, which the last may leave out; `may_follow` says what else could have stood here.
+/// The comma between two items, which the last may leave out; `may_follow` says what else could have stood
+/// here.
 fn comma(input: ParseStream<'_>, may_follow: &str) -> Result<()> {
     if input.is_empty() || input.parse::<Token![,]>().is_ok() {
         return Ok(());

@@ -162,14 +162,14 @@ fn no_cause(word: &Ident, step: &Ident, target: &Named, row: &Row, states: &[Sta
     let state = &states[target.index];
     let mut earlier = std::iter::successors(base(&state), base);
     let known_since = if has(&row.columns) {
-        Some(&row.name)
+        Some(format!("a column of `{}`", row.name))
     } else {
-        earlier.find(|state| has(&state.facts)).map(|state| &state.name)
+        earlier.find(|state| has(&state.facts)).map(|state| format!("known since `{}`", state.name))
     };
     let target = &target.word;
     match known_since {
-        Some(since) => format!(
-            "`{word}` is known since `{since}`, so it can not tell who asks for \
+        Some(is) => format!(
+            "`{word}` is {is}, so it can not tell who asks for \
                  `{step}`; a cause is brought by the step itself: declare it as a fact of \
                  `{target}`"
         ),

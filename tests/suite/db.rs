@@ -20,9 +20,15 @@ pub trait Db: Backend {
     /// Several statements without arguments.
     fn run(c: &mut Self::Connection, sql: &str) -> impl Future<Output = Result<u64, sqlx::Error>> + Send;
     /// The first column of every row.
-    fn numbers(c: &mut Self::Connection, sql: &str) -> impl Future<Output = Result<Vec<i64>, sqlx::Error>> + Send;
+    fn numbers(
+        c: &mut Self::Connection,
+        sql: &str,
+    ) -> impl Future<Output = Result<Vec<i64>, sqlx::Error>> + Send;
     /// Likewise, as text.
-    fn texts(c: &mut Self::Connection, sql: &str) -> impl Future<Output = Result<Vec<String>, sqlx::Error>> + Send;
+    fn texts(
+        c: &mut Self::Connection,
+        sql: &str,
+    ) -> impl Future<Output = Result<Vec<String>, sqlx::Error>> + Send;
 }
 
 /// A fresh database.
@@ -54,10 +60,12 @@ impl<B: Db> Fixture<B> {
     pub async fn state(&self, id: i64) -> String {
         let mut c = self.pool.acquire().await.unwrap();
         let state = B::texts(&mut c, &format!("SELECT state FROM orders WHERE id = {id}")).await.unwrap();
-        let version =
-            B::numbers(&mut c, &format!("SELECT CAST(lock_version AS {}) FROM orders WHERE id = {id}", bigint::<B>()))
-                .await
-                .unwrap();
+        let version = B::numbers(
+            &mut c,
+            &format!("SELECT CAST(lock_version AS {}) FROM orders WHERE id = {id}", bigint::<B>()),
+        )
+        .await
+        .unwrap();
         format!("{}:{}", state[0], version[0])
     }
 }

@@ -16,7 +16,8 @@ async fn a_deadlock_in_the_callers_transaction<B: Db>(db: Fixture<B>) {
         let (pool, start, order) = (db.pool.clone(), start.clone(), db.pending(second).await);
         tasks.push(tokio::spawn(async move {
             let mut tx = onward::begin(&pool).await.unwrap();
-            let sql = format!("UPDATE orders SET note = 'x', lock_version = lock_version + 1 WHERE id = {first}");
+            let sql =
+                format!("UPDATE orders SET note = 'x', lock_version = lock_version + 1 WHERE id = {first}");
             B::run(&mut tx, &sql).await.unwrap();
             start.wait().await;
             let outcome = order.pay(format!("T-{second}"), noon()).apply_in(&mut tx).await;
@@ -51,7 +52,10 @@ async fn a_deadlock_in_the_callers_transaction<B: Db>(db: Fixture<B>) {
 /// The same in transactions of ours: the whole work runs again, and both get through.
 #[cfg(any(feature = "postgres", feature = "mysql"))]
 async fn a_deadlock_restarts_our_own_work<B: Db>(db: Fixture<B>) {
-    use std::sync::{Arc, atomic::{AtomicU32, Ordering::Relaxed}};
+    use std::sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering::Relaxed},
+    };
     db.orders(2).await;
     db.run("INSERT INTO stock VALUES ('cup', 5)").await;
     let runs = Arc::new(AtomicU32::new(0));
@@ -65,7 +69,8 @@ async fn a_deadlock_restarts_our_own_work<B: Db>(db: Fixture<B>) {
                 runs.fetch_add(1, Relaxed);
                 for step in 0..2 {
                     let article = if (id == 1) == (step == 0) { "tea" } else { "cup" };
-                    let sql = format!("UPDATE stock SET available = available - 1 WHERE article = '{article}'");
+                    let sql =
+                        format!("UPDATE stock SET available = available - 1 WHERE article = '{article}'");
                     B::run(tx, &sql).await?;
                     if first.fetch_add(1, Relaxed) == 0 {
                         start.wait().await;
@@ -83,10 +88,50 @@ async fn a_deadlock_restarts_our_own_work<B: Db>(db: Fixture<B>) {
     assert_eq!(db.number("SELECT COUNT(*) FROM stock WHERE available = 4 OR available = 3").await, 2);
 }
 
+/// Raises an error with each code inside the work: conflicts run the work again and end in `Busy`, anything else is
+/// the work's own error. The texts are of no known language and the same for all.
+#[cfg(any(feature = "postgres", feature = "mysql"))]
+async fn codes_decide<B: Db>(db: Fixture<B>, codes: &[(&str, bool)], raise: fn(&str) -> String) {
+    use std::sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering::Relaxed},
+    };
+    db.orders(1).await;
+    for (code, conflict) in codes {
+        let runs = Arc::new(AtomicU32::new(0));
+        let (counted, sql) = (runs.clone(), raise(code));
+        let work = async move |tx: &mut B::Connection, _: &Order<Paid>| -> Result<(), sqlx::Error> {
+            counted.fetch_add(1, Relaxed);
+            B::run(tx, &sql).await.map(drop)
+        };
+        let error =
+            db.pending(1).await.pay("T-1".into(), noon()).apply_with(&db.pool, work).await.unwrap_err();
+        let (kind, again) = (error.kind(), runs.load(Relaxed) > 1);
+        let expected = if *conflict { (ErrorKind::Busy, true) } else { (ErrorKind::Effect, false) };
+        assert_eq!((kind, again), expected, "{code}: {error:?}");
+        assert_eq!(db.state(1).await, "pending:0");
+    }
+}
+
 #[cfg(feature = "postgres")]
 mod postgres {
     use super::*;
     use sqlx::Postgres;
+
+    #[tokio::test]
+    async fn codes_alone_tell_conflicts() {
+        let codes = [
+            ("40001", true),
+            ("40P01", true),
+            ("55P03", true),
+            ("23505", false),
+            ("42883", false),
+            ("P0001", false),
+        ];
+        let raise =
+            |code: &str| format!("DO $$ BEGIN RAISE EXCEPTION 'qlqx' USING ERRCODE = '{code}'; END $$");
+        codes_decide(Postgres::fresh(3).await, &codes, raise).await;
+    }
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
     async fn deadlocks() {
@@ -173,7 +218,10 @@ mod postgres {
         db.orders(1).await;
         db.run("ALTER TABLE orders ALTER lock_version TYPE BIGINT").await;
         let error = AnyOrder::find(&db.pool, 1).await.unwrap_err();
-        assert!(error.kind() == ErrorKind::Unreadable && error.to_string().contains("lock_version"), "{error}");
+        assert!(
+            error.kind() == ErrorKind::Unreadable && error.to_string().contains("lock_version"),
+            "{error}"
+        );
         assert!(format!("{error:?}").contains("INT8"), "{error:?}");
     }
 
@@ -212,6 +260,17 @@ mod postgres {
 mod mariadb {
     use super::*;
     use sqlx::MySql;
+
+    #[tokio::test]
+    async fn codes_alone_tell_conflicts() {
+        let conflicts = ["1020", "1047", "1180", "1205", "1213"].map(|code| (code, true));
+        let others = ["1062", "1364", "1406", "1644"].map(|code| (code, false));
+        let codes = [&conflicts[..], &others[..]].concat();
+        // All under the same SQLSTATE, so that the number alone can tell.
+        let raise =
+            |code: &str| format!("SIGNAL SQLSTATE 'HY000' SET MYSQL_ERRNO = {code}, MESSAGE_TEXT = 'qlqx'");
+        codes_decide(MySql::fresh(3).await, &codes, raise).await;
+    }
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
     async fn deadlocks() {
@@ -298,7 +357,8 @@ mod mariadb {
             waiting.await.unwrap()?;
             MySql::run(tx, "UPDATE stock SET available = available - 1").await.map(drop)
         };
-        let error = db.pending(1).await.pay("T-1".into(), noon()).apply_with(&db.pool, work).await.unwrap_err();
+        let error =
+            db.pending(1).await.pay("T-1".into(), noon()).apply_with(&db.pool, work).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::TransactionLost, "{error:?}");
         assert_eq!(db.state(1).await, "pending:0");
         assert_eq!(db.number("SELECT available FROM stock").await, 5);
@@ -312,11 +372,17 @@ mod mariadb {
         db.paid(1, "T-1").await;
         for language in ["english", "german", "chinese"] {
             let mut connection = db.pool.acquire().await.unwrap();
-            MySql::run(&mut connection, &format!("SET SESSION lc_messages = '{}'", match language {
-                "english" => "en_US",
-                "german" => "de_DE",
-                _ => "zh_CN",
-            }))
+            MySql::run(
+                &mut connection,
+                &format!(
+                    "SET SESSION lc_messages = '{}'",
+                    match language {
+                        "english" => "en_US",
+                        "german" => "de_DE",
+                        _ => "zh_CN",
+                    }
+                ),
+            )
             .await
             .unwrap();
             let any = AnyOrder::find(&mut connection, 2).await.unwrap().unwrap();
@@ -386,7 +452,8 @@ mod sqlite {
         db.orders(1).await;
         let order = db.pending(1).await;
         let options: sqlx::sqlite::SqliteConnectOptions = db.url.parse().unwrap();
-        let hasty = sqlx::SqlitePool::connect_with(options.busy_timeout(std::time::Duration::ZERO)).await.unwrap();
+        let hasty =
+            sqlx::SqlitePool::connect_with(options.busy_timeout(std::time::Duration::ZERO)).await.unwrap();
         let held = onward::begin(&db.pool).await.unwrap();
         let error = order.pay("T-1".into(), noon()).apply(&hasty).await.unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Busy, "{error:?}");

@@ -1,7 +1,14 @@
 //! One suite, every database: the same source runs on SQLite, PostgreSQL and MariaDB.
 //!
 //! Plain `cargo test` has the default features and so covers SQLite alone; `scripts/test` covers all of them.
-#![allow(missing_docs, unreachable_pub, clippy::pedantic, clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+#![allow(
+    missing_docs,
+    unreachable_pub,
+    clippy::pedantic,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic
+)]
 
 #[macro_use]
 mod db;
@@ -19,5 +26,7 @@ mod ui;
 #[cfg(not(all(feature = "postgres", feature = "mysql")))]
 #[test]
 fn only_some_databases_are_covered() {
-    println!("not every database is covered by this run: `scripts/test` covers SQLite, PostgreSQL and MariaDB");
+    println!(
+        "not every database is covered by this run: `scripts/test` covers SQLite, PostgreSQL and MariaDB"
+    );
 }

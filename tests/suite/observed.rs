@@ -32,7 +32,12 @@ impl Recorder {
 
     /// How many writes matched no row.
     pub fn zero_rows(&self) -> usize {
-        self.0.lock().unwrap().iter().filter(|fields| fields.get("rows").is_some_and(|rows| rows == "0")).count()
+        self.0
+            .lock()
+            .unwrap()
+            .iter()
+            .filter(|fields| fields.get("rows").is_some_and(|rows| rows == "0"))
+            .count()
     }
 }
 
@@ -92,8 +97,13 @@ async fn every_outcome_is_an_event_without_facts<B: Db>(db: Fixture<B>) {
     let outcomes = recorder.outcomes();
     let told: Vec<(&str, &str)> =
         outcomes.iter().map(|fields| (fields["level"].as_str(), fields["outcome"].as_str())).collect();
-    let expected =
-        [("DEBUG", "applied"), ("DEBUG", "duplicate"), ("WARN", "other_cause"), ("WARN", "refused"), ("ERROR", "effect")];
+    let expected = [
+        ("DEBUG", "applied"),
+        ("DEBUG", "duplicate"),
+        ("WARN", "other_cause"),
+        ("WARN", "refused"),
+        ("ERROR", "effect"),
+    ];
     assert_eq!(told, expected);
     let first = &outcomes[0];
     assert_eq!((first["lifecycle"].as_str(), first["transition"].as_str()), ("Order", "pay"));

@@ -102,10 +102,7 @@ impl Server {
     /// Starts the server again after [`Server::kill`] or [`Server::stop`]: same data, same port.
     pub fn start_again(&mut self) -> Result<(), String> {
         if self.tell("alive").is_ok() {
-            return Err(format!(
-                "{} already runs on port {}",
-                self.recipe.name, self.port
-            ));
+            return Err(format!("{} already runs on port {}", self.recipe.name, self.port));
         }
         self.start()
     }
@@ -149,19 +146,11 @@ impl Server {
             .process_group(0)
             .spawn()
             .map_err(|error| format!("`sh`, which supervises {name}, did not start: {error}"))?;
-        let (Some(commands), Some(replies)) = (supervisor.stdin.take(), supervisor.stdout.take())
-        else {
+        let (Some(commands), Some(replies)) = (supervisor.stdin.take(), supervisor.stdout.take()) else {
             return Err(format!("the supervisor of {name} has no pipes"));
         };
         let replies = BufReader::new(replies);
-        let mut server = Server {
-            recipe,
-            folder,
-            port,
-            supervisor,
-            commands: Some(commands),
-            replies,
-        };
+        let mut server = Server { recipe, folder, port, supervisor, commands: Some(commands), replies };
         server.answer("install")?;
         server.start()?;
         Ok(server)
@@ -195,9 +184,8 @@ impl Server {
 
     fn tell(&mut self, word: &str) -> Result<(), String> {
         if let Some(pipe) = &mut self.commands {
-            writeln!(pipe, "{word}").map_err(|error| {
-                format!("the supervisor of {} is gone: {error}", self.recipe.name)
-            })?;
+            writeln!(pipe, "{word}")
+                .map_err(|error| format!("the supervisor of {} is gone: {error}", self.recipe.name))?;
         }
         self.answer(word)
     }
@@ -278,27 +266,20 @@ impl Shared {
     ) -> &'static Shared {
         // a failure is kept too, so that not every test waits for it again
         let shared = cell.get_or_init(|| match env::var(variable) {
-            Ok(admin_url) if !admin_url.is_empty() => Ok(Shared {
-                admin_url,
-                server: None,
-            }),
+            Ok(admin_url) if !admin_url.is_empty() => Ok(Shared { admin_url, server: None }),
             _ => start().map(|server| Shared {
                 admin_url: server.url(admin_database),
                 server: Some(Mutex::new(server)),
             }),
         });
-        shared
-            .as_ref()
-            .unwrap_or_else(|sentence| panic!("{sentence}"))
+        shared.as_ref().unwrap_or_else(|sentence| panic!("{sentence}"))
     }
 }
 
 /// Replaces the path of a URL and keeps what follows it.
 fn with_database(url: &str, database: &str) -> String {
     let host = url.find("://").map_or(0, |at| at + 3);
-    let path = url[host..]
-        .find(['/', '?'])
-        .map_or(url.len(), |at| host + at);
+    let path = url[host..].find(['/', '?']).map_or(url.len(), |at| host + at);
     let query = url[path..].find('?').map_or("", |at| &url[path + at..]);
     format!("{}/{database}{query}", &url[..path])
 }
@@ -306,20 +287,13 @@ fn with_database(url: &str, database: &str) -> String {
 /// The folders in which programs are looked for. Debian leaves `sbin` out of a user's PATH.
 fn program_folders() -> impl Iterator<Item = PathBuf> {
     let path = env::var_os("PATH").unwrap_or_default();
-    let listed: Vec<PathBuf> = env::split_paths(&path)
-        .filter(|it| it.is_absolute())
-        .collect();
-    listed
-        .into_iter()
-        .chain(["/usr/sbin", "/usr/local/sbin"].map(PathBuf::from))
+    let listed: Vec<PathBuf> = env::split_paths(&path).filter(|it| it.is_absolute()).collect();
+    listed.into_iter().chain(["/usr/sbin", "/usr/local/sbin"].map(PathBuf::from))
 }
 
 /// One word for the shell.
 fn quoted(text: impl AsRef<Path>) -> String {
-    format!(
-        "'{}'",
-        text.as_ref().display().to_string().replace('\'', r"'\''")
-    )
+    format!("'{}'", text.as_ref().display().to_string().replace('\'', r"'\''"))
 }
 
 /// Below the ports that the system gives to outgoing connections: while a server is down, one of

@@ -33,7 +33,10 @@ async fn counted<B: Db>(server: &Server, pool: &Pool<B>, count: fn(&str) -> Vec<
     let outcome = loser.pay("T-2".into(), noon()).apply(pool).await.unwrap();
     assert_eq!(outcome.as_str(), "duplicate");
     let lost = count(&since(server, mark).await);
-    assert!(lost.len() == 2 && lost[0].contains("UPDATE") && lost[1].contains("SELECT"), "a loser sends two: {lost:#?}");
+    assert!(
+        lost.len() == 2 && lost[0].contains("UPDATE") && lost[1].contains("SELECT"),
+        "a loser sends two: {lost:#?}"
+    );
 }
 
 async fn any<B: Db>(pool: &Pool<B>, id: i64) -> AnyOrder {
@@ -69,7 +72,8 @@ async fn on_postgres() {
     run(&pool, "SET log_statement = 'all'").await;
     run(&pool, &crate::db::types::<sqlx::Postgres>(ORDERS)).await;
     counted(&server, &pool, |log| {
-        let entries = log.lines().filter(|line| line.contains("LOG:  execute") || line.contains("LOG:  statement"));
+        let entries =
+            log.lines().filter(|line| line.contains("LOG:  execute") || line.contains("LOG:  statement"));
         entries.filter(|line| !line.contains("SQLx ping")).map(str::to_owned).collect()
     })
     .await;

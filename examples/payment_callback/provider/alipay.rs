@@ -56,11 +56,9 @@ pub(super) fn read(body: &str, keys: &Keys) -> Result<Message, Rejected> {
             paid_at: form.time("gmt_payment")?,
             delivery_id,
         })),
-        "WAIT_BUYER_PAY" | "TRADE_CLOSED" => Ok(Message::Ignored(Ignored {
-            provider,
-            why: status.to_owned(),
-            delivery_id,
-        })),
+        "WAIT_BUYER_PAY" | "TRADE_CLOSED" => {
+            Ok(Message::Ignored(Ignored { provider, why: status.to_owned(), delivery_id }))
+        }
         _ => Err(malformed("trade_status")),
     }
 }
@@ -101,11 +99,8 @@ impl Form {
             .collect::<Vec<_>>()
             .join("&");
         let bytes = BASE64.decode(sign).map_err(|_| Rejected::BadSignature)?;
-        let signature =
-            Signature::try_from(bytes.as_slice()).map_err(|_| Rejected::BadSignature)?;
-        keys.alipay
-            .verify(signed.as_bytes(), &signature)
-            .map_err(|_| Rejected::BadSignature)
+        let signature = Signature::try_from(bytes.as_slice()).map_err(|_| Rejected::BadSignature)?;
+        keys.alipay.verify(signed.as_bytes(), &signature).map_err(|_| Rejected::BadSignature)
     }
 
     fn has(&self, name: &str) -> bool {

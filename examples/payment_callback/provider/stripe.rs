@@ -46,11 +46,7 @@ pub(super) fn read(header: &str, body: &str, keys: &Keys) -> Result<Message, Rej
                 delivery_id,
             }))
         }
-        _ => Ok(Message::Ignored(Ignored {
-            provider,
-            why: head.kind,
-            delivery_id,
-        })),
+        _ => Ok(Message::Ignored(Ignored { provider, why: head.kind, delivery_id })),
     }
 }
 
@@ -63,8 +59,7 @@ fn verify(header: &str, body: &str, secret: &str) -> Result<(), Rejected> {
     let parts = || header.split(',').filter_map(|part| part.split_once('='));
     let time = parts().find(|(name, _)| *name == "t");
     let (_, time) = time.ok_or(Rejected::BadSignature)?;
-    let mut mac =
-        Hmac::<Sha256>::new_from_slice(secret.as_bytes()).map_err(|_| Rejected::BadSignature)?;
+    let mut mac = Hmac::<Sha256>::new_from_slice(secret.as_bytes()).map_err(|_| Rejected::BadSignature)?;
     mac.update(time.as_bytes());
     mac.update(b".");
     mac.update(body.as_bytes());
@@ -72,11 +67,7 @@ fn verify(header: &str, body: &str, secret: &str) -> Result<(), Rejected> {
         .filter(|(name, _)| *name == "v1")
         .filter_map(|(_, value)| hex::decode(value).ok())
         .any(|bytes| mac.clone().verify_slice(&bytes).is_ok());
-    if fits {
-        Ok(())
-    } else {
-        Err(Rejected::BadSignature)
-    }
+    if fits { Ok(()) } else { Err(Rejected::BadSignature) }
 }
 
 /// Structs rather than a `Value`: a name that appears twice is an error, not the last one's win.
@@ -125,11 +116,7 @@ struct Metadata {
 }
 
 fn amount(field: &str, amount: i64) -> Result<i64, Rejected> {
-    if amount >= 0 {
-        Ok(amount)
-    } else {
-        Err(malformed(field))
-    }
+    if amount >= 0 { Ok(amount) } else { Err(malformed(field)) }
 }
 
 fn unix_time(seconds: i64) -> Result<DateTime<Utc>, Rejected> {

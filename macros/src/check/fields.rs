@@ -112,8 +112,8 @@ fn taken_by_row(declaration: &Declaration, columns: &[Field], field: &Field) -> 
     })
 }
 
-/// Facts of one branch stand side by side in one struct. Facts of different branches may share a name, and then are
-/// one fact: `any.facts()` has one field for them, and the table one column.
+/// Facts of one branch stand side by side in one struct. Facts of different branches may share a name, and
+/// then are one fact: `any.facts()` has one field for them, and the table one column.
 fn taken_by_fact(
     declaration: &Declaration,
     (earlier_state, earlier): (usize, &Field),

@@ -69,7 +69,8 @@ fn limits(declaration: &Declaration, report: &mut Report) {
     }
 }
 
-/// Statuses are told apart by what is stored. Databases may compare texts without case, and without blanks at the end.
+/// Statuses are told apart by what is stored. Databases may compare texts without case, and without blanks at
+/// the end.
 fn stored_values(declaration: &Declaration, report: &mut Report) {
     let mut seen: Vec<(String, &Ident)> = Vec::new();
     for state in &declaration.states {

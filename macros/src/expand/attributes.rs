@@ -23,7 +23,8 @@ pub(super) fn doc(text: &str) -> TokenStream {
     quote!(#[doc = #text])
 }
 
-/// `#[derive(…)]` of the traits that rows and states have in any case, without those that the user derives himself.
+/// `#[derive(…)]` of the traits that rows and states have in any case, without those that the user derives
+/// already.
 pub(super) fn derives(attributes: &[Attribute]) -> TokenStream {
     let mut own = Vec::new();
     for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident("derive")) {

@@ -34,8 +34,8 @@ fn of_state(declaration: &Declaration, words: &Words<'_>) -> TokenStream {
             ///
             /// # Errors
             ///
-            /// A row in another state is an error that says where it is: `Behind`, `Past` or `Aside`; no row is
-            /// `NotFound`.
+            /// A row in another state is an error that says where it is: `Behind`, `Past` or `Aside`; no row
+            /// is `NotFound`.
             pub fn load<'a, #d>(
                 db: #d,
                 #place
@@ -48,7 +48,8 @@ fn of_state(declaration: &Declaration, words: &Words<'_>) -> TokenStream {
                 #krate::__private::load::<#s, #d>(db, #key_value, #guard_values)
             }
 
-            /// Reads the rows in this state in the order of their keys: at most `limit`, those after the key `after`.
+            /// Reads the rows in this state in the order of their keys: at most `limit`, those after the key
+            /// `after`.
             ///
             /// # Errors
             ///
@@ -68,8 +69,8 @@ fn of_state(declaration: &Declaration, words: &Words<'_>) -> TokenStream {
                 #krate::__private::list::<#s, #d>(db, #guard_values, after, limit)
             }
 
-            /// Changes columns of the row: the state stays, the version rises. The closure runs again on a fresh row
-            /// when the policy tries again.
+            /// Changes columns of the row: the state stays, the version rises. The closure runs again on a
+            /// fresh row when the policy tries again.
             pub fn amend<'c>(
                 self,
                 edit: impl ::core::ops::Fn(&mut #row) + ::core::marker::Send + 'c,
@@ -101,8 +102,8 @@ fn reads(declaration: &Declaration, words: &Words<'_>) -> TokenStream {
         /// The columns that are read, for SELECTs of one's own; they are decoded by name (`sqlx::FromRow`).
         pub const COLUMNS: &'static [&'static str] = &[#(#columns),*];
 
-        /// [`COLUMNS`](Self::COLUMNS) as the text of a SELECT list, quoted for the database; each behind `alias.`
-        /// unless the alias is empty.
+        /// [`COLUMNS`](Self::COLUMNS) as the text of a SELECT list, quoted for the database; each behind
+        /// `alias.` unless the alias is empty.
         pub fn columns<#b: #krate::Backend>(alias: &str) -> ::std::string::String {
             #krate::__private::columns::<#b, Self>(alias)
         }
@@ -131,9 +132,9 @@ fn reads(declaration: &Declaration, words: &Words<'_>) -> TokenStream {
         ///
         /// # Errors
         ///
-        /// `NotInTransaction` outside of a transaction; `RestartTransaction` if the engine gives the transaction
-        /// up, as SQLite does when it has read before it writes and another has written meanwhile (begin it with
-        /// `onward::begin`).
+        /// `NotInTransaction` outside of a transaction; `RestartTransaction` if the engine gives the
+        /// transaction up, as SQLite does when it has read before it writes and another has written meanwhile
+        /// (begin it with `onward::begin`).
         pub fn lock<#d>(
             tx: &mut #d,
             #place

@@ -7,8 +7,8 @@ use std::collections::HashSet;
 
 /// The names of the generated types, and type parameters that hide none of the user's types.
 pub(super) struct Words<'a> {
-    /// Where the output stands, but for the users' own words: at the lifecycle's name, or the compiler would point at
-    /// the whole declaration.
+    /// Where the output stands, but for the users' own words: at the lifecycle's name, or the compiler would
+    /// point at the whole declaration.
     pub(super) site: Span,
     pub(super) krate: &'a TokenStream,
     /// `Order`

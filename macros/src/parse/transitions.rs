@@ -108,7 +108,8 @@ fn cause(input: ParseStream<'_>, target: &Ident) -> Result<Option<CauseSyntax>> 
     } else {
         vec![name(input, &by, "the fact that asks for this step")?]
     };
-    if input.peek(Token![,]) {
+    // Another fact, unless another transition follows, which the end will tell.
+    if input.peek(Token![,]) && input.peek2(Ident) && (input.peek3(Token![,]) || input.peek3(Token![;])) {
         let message = format!("several facts stand in parentheses: `by ({}, …)`", facts[0]);
         return Err(Error::new(input.span(), message));
     }

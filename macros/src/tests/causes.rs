@@ -37,7 +37,7 @@ fn a_cause_that_the_row_has() {
     assert_mistake(
         &order("by trade_no", "by order_no"),
         "order_no",
-        "`order_no` is known since `OrderRow`, so it can not tell who asks for `pay`; a \
+        "`order_no` is a column of `OrderRow`, so it can not tell who asks for `pay`; a \
              cause is brought by the step itself: declare it as a fact of `Paid`",
     );
 }

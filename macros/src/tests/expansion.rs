@@ -63,7 +63,8 @@ fn order() {
     );
 }
 
-/// Nothing documented, integers as statuses, facts from the beginning, facts of two branches, names that need care.
+/// Nothing documented, integers as statuses, facts from the beginning, facts of two branches, names that need
+/// care.
 #[test]
 fn approval() {
     assert_expansion(

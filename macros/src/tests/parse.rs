@@ -208,6 +208,7 @@ fn a_state_that_is_none() {
 #[test]
 fn a_transition_that_is_none() {
     let complete = "complete: Shipped        -> Completed;";
+    assert_mistake(&order("by trade_no;", "by trade_no,"), ",", "a transition ends with `;`");
     assert_mistake(&order(complete, "complete: Shipped -> Completed,"), ",", "a transition ends with `;`");
     assert_mistake_part(
         &order(complete, "complete: Shipped -> Completed"),

@@ -198,8 +198,8 @@ impl<S1: ::onward::State<Any = AnyApproval, Handle = Self>> Approval<S1> {
     ///
     /// # Errors
     ///
-    /// A row in another state is an error that says where it is: `Behind`, `Past` or `Aside`; no row is
-    /// `NotFound`.
+    /// A row in another state is an error that says where it is: `Behind`, `Past` or `Aside`; no row
+    /// is `NotFound`.
     pub fn load<'a, D>(
         db: D,
         id: impl ::core::convert::Into<Uuid>,
@@ -212,7 +212,8 @@ impl<S1: ::onward::State<Any = AnyApproval, Handle = Self>> Approval<S1> {
     {
         ::onward::__private::load::<S1, D>(db, ::core::convert::Into::into(id), ())
     }
-    /// Reads the rows in this state in the order of their keys: at most `limit`, those after the key `after`.
+    /// Reads the rows in this state in the order of their keys: at most `limit`, those after the key
+    /// `after`.
     ///
     /// # Errors
     ///
@@ -230,8 +231,8 @@ impl<S1: ::onward::State<Any = AnyApproval, Handle = Self>> Approval<S1> {
     {
         ::onward::__private::list::<S1, D>(db, (), after, limit)
     }
-    /// Changes columns of the row: the state stays, the version rises. The closure runs again on a fresh row
-    /// when the policy tries again.
+    /// Changes columns of the row: the state stays, the version rises. The closure runs again on a
+    /// fresh row when the policy tries again.
     pub fn amend<'c>(
         self,
         edit: impl ::core::ops::Fn(&mut ApprovalRow) + ::core::marker::Send + 'c,
@@ -261,8 +262,8 @@ impl AnyApproval {
         "by",
         "comment",
     ];
-    /// [`COLUMNS`](Self::COLUMNS) as the text of a SELECT list, quoted for the database; each behind `alias.`
-    /// unless the alias is empty.
+    /// [`COLUMNS`](Self::COLUMNS) as the text of a SELECT list, quoted for the database; each behind
+    /// `alias.` unless the alias is empty.
     pub fn columns<B: ::onward::Backend>(alias: &str) -> ::std::string::String {
         ::onward::__private::columns::<B, Self>(alias)
     }
@@ -289,9 +290,9 @@ impl AnyApproval {
     ///
     /// # Errors
     ///
-    /// `NotInTransaction` outside of a transaction; `RestartTransaction` if the engine gives the transaction
-    /// up, as SQLite does when it has read before it writes and another has written meanwhile (begin it with
-    /// `onward::begin`).
+    /// `NotInTransaction` outside of a transaction; `RestartTransaction` if the engine gives the
+    /// transaction up, as SQLite does when it has read before it writes and another has written meanwhile
+    /// (begin it with `onward::begin`).
     pub fn lock<D>(
         tx: &mut D,
         id: impl ::core::convert::Into<Uuid>,

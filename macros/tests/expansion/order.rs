@@ -206,8 +206,8 @@ impl<S: ::onward::State<Any = AnyOrder, Handle = Self>> Order<S> {
     ///
     /// # Errors
     ///
-    /// A row in another state is an error that says where it is: `Behind`, `Past` or `Aside`; no row is
-    /// `NotFound`.
+    /// A row in another state is an error that says where it is: `Behind`, `Past` or `Aside`; no row
+    /// is `NotFound`.
     pub fn load<'a, D>(
         db: D,
         id: impl ::core::convert::Into<i64>,
@@ -224,7 +224,8 @@ impl<S: ::onward::State<Any = AnyOrder, Handle = Self>> Order<S> {
             D,
         >(db, ::core::convert::Into::into(id), (::core::convert::Into::into(tenant_id),))
     }
-    /// Reads the rows in this state in the order of their keys: at most `limit`, those after the key `after`.
+    /// Reads the rows in this state in the order of their keys: at most `limit`, those after the key
+    /// `after`.
     ///
     /// # Errors
     ///
@@ -246,8 +247,8 @@ impl<S: ::onward::State<Any = AnyOrder, Handle = Self>> Order<S> {
             D,
         >(db, (::core::convert::Into::into(tenant_id),), after, limit)
     }
-    /// Changes columns of the row: the state stays, the version rises. The closure runs again on a fresh row
-    /// when the policy tries again.
+    /// Changes columns of the row: the state stays, the version rises. The closure runs again on a
+    /// fresh row when the policy tries again.
     pub fn amend<'c>(
         self,
         edit: impl ::core::ops::Fn(&mut OrderRow) + ::core::marker::Send + 'c,
@@ -279,8 +280,8 @@ impl AnyOrder {
         "tracking_no",
         "refund_no",
     ];
-    /// [`COLUMNS`](Self::COLUMNS) as the text of a SELECT list, quoted for the database; each behind `alias.`
-    /// unless the alias is empty.
+    /// [`COLUMNS`](Self::COLUMNS) as the text of a SELECT list, quoted for the database; each behind
+    /// `alias.` unless the alias is empty.
     pub fn columns<B: ::onward::Backend>(alias: &str) -> ::std::string::String {
         ::onward::__private::columns::<B, Self>(alias)
     }
@@ -311,9 +312,9 @@ impl AnyOrder {
     ///
     /// # Errors
     ///
-    /// `NotInTransaction` outside of a transaction; `RestartTransaction` if the engine gives the transaction
-    /// up, as SQLite does when it has read before it writes and another has written meanwhile (begin it with
-    /// `onward::begin`).
+    /// `NotInTransaction` outside of a transaction; `RestartTransaction` if the engine gives the
+    /// transaction up, as SQLite does when it has read before it writes and another has written meanwhile
+    /// (begin it with `onward::begin`).
     pub fn lock<D>(
         tx: &mut D,
         id: impl ::core::convert::Into<i64>,

@@ -43,7 +43,8 @@ async fn the_losers_of_an_amendment<B: Db>(db: Fixture<B>) {
     let outcome = moved.amend(edit).policy(Policy::retry(3)).apply(&db.pool).await.unwrap();
     assert!(matches!(&outcome, Outcome::Conflict(c) if c.clash == Clash::Moved), "{outcome:?}");
     // From any state it goes on under a policy.
-    let amended: AnyOrder = any.amend(edit).policy(Policy::retry(3)).apply(&db.pool).await.unwrap().applied().unwrap();
+    let amended: AnyOrder =
+        any.amend(edit).policy(Policy::retry(3)).apply(&db.pool).await.unwrap().applied().unwrap();
     assert_eq!((amended.version(), amended.amount_cents), (3, 520));
     assert_eq!(amended.facts().trade_no.unwrap(), "T-1");
     let gone = db.pending(2).await;
@@ -70,8 +71,10 @@ async fn an_amendment_in_a_transaction<B: Db>(db: Fixture<B>) {
     db.orders(1).await;
     let mut tx = onward::begin(&db.pool).await.unwrap();
     let any = AnyOrder::lock(&mut tx, 1).await.unwrap().unwrap();
-    let amended = any.amend(|row| row.note = Some("gift".into())).apply_in(&mut tx).await.unwrap().applied().unwrap();
-    let paid = amended.then_in(&mut tx, |any| any.pay("T-1".into(), noon())).await.unwrap().applied().unwrap();
+    let amended =
+        any.amend(|row| row.note = Some("gift".into())).apply_in(&mut tx).await.unwrap().applied().unwrap();
+    let paid =
+        amended.then_in(&mut tx, |any| any.pay("T-1".into(), noon())).await.unwrap().applied().unwrap();
     tx.commit().await.unwrap();
     let paid = paid.committed();
     assert_eq!((paid.version(), paid.note.as_deref()), (2, Some("gift")));
@@ -82,7 +85,8 @@ async fn facts_computed_from_the_row_are_computed_again<B: Db>(db: Fixture<B>) {
     db.orders(1).await;
     let stale = db.pending(1).await;
     db.pending(1).await.amend(|row| row.amount_cents = 900).apply(&db.pool).await.unwrap().applied().unwrap();
-    let attempt = stale.pay(String::new(), noon()).facts_from(|order| (format!("cash-{}", order.amount_cents), noon()));
+    let attempt =
+        stale.pay(String::new(), noon()).facts_from(|order| (format!("cash-{}", order.amount_cents), noon()));
     let paid = attempt.policy(Policy::retry(2)).apply(&db.pool).await.unwrap().applied().unwrap();
     assert_eq!(paid.trade_no, "cash-900");
     assert_eq!(db.text("SELECT trade_no FROM orders").await, "cash-900");

@@ -70,7 +70,8 @@ async fn pay_and_cancel_end_in_exactly_one_of_them<B: Db>(db: Fixture<B>) {
     for id in 1..=rounds {
         let (one, two) = (db.pending(id).await, db.pending(id).await);
         let (first, second) = (db.pool.clone(), db.pool.clone());
-        let pay = tokio::spawn(async move { one.pay(format!("T-{id}"), noon()).apply(&first).await.unwrap() });
+        let pay =
+            tokio::spawn(async move { one.pay(format!("T-{id}"), noon()).apply(&first).await.unwrap() });
         let cancel = tokio::spawn(async move { two.cancel().apply(&second).await.unwrap() });
         match (pay.await.unwrap(), cancel.await.unwrap()) {
             (Outcome::Applied(_), Outcome::Conflict(c)) => {
@@ -86,7 +87,10 @@ async fn pay_and_cancel_end_in_exactly_one_of_them<B: Db>(db: Fixture<B>) {
             both => panic!("{both:?}"),
         }
     }
-    assert_eq!(db.number("SELECT COUNT(*) FROM orders WHERE state = 'paid' AND lock_version = 1").await, paid);
+    assert_eq!(
+        db.number("SELECT COUNT(*) FROM orders WHERE state = 'paid' AND lock_version = 1").await,
+        paid
+    );
     assert_eq!(paid + cancelled, rounds);
 }
 
@@ -146,7 +150,14 @@ async fn a_retry_uses_the_version_that_it_read<B: Db>(db: Fixture<B>) {
     db.orders(2).await;
     for (id, policy) in [(1, Policy::return_current()), (2, Policy::retry(3))] {
         let stale = db.pending(id).await;
-        db.pending(id).await.amend(|row| row.note = Some("gift".into())).apply(&db.pool).await.unwrap().applied().unwrap();
+        db.pending(id)
+            .await
+            .amend(|row| row.note = Some("gift".into()))
+            .apply(&db.pool)
+            .await
+            .unwrap()
+            .applied()
+            .unwrap();
         let outcome = stale.pay(format!("T-{id}"), noon()).policy(policy).apply(&db.pool).await.unwrap();
         if policy == Policy::return_current() {
             assert_eq!(outcome.answer(), Answer::Later);
@@ -222,7 +233,10 @@ async fn an_attempt_from_any_order_goes_on_from_another_source<B: Db>(db: Fixtur
         paid.ship("parcel".into()).apply(&db.pool).await.unwrap().applied().unwrap();
         let typed: Order<crate::lifecycles::Paid> = typed;
         // A typed handle says from where it goes; it never goes on from elsewhere.
-        assert_eq!(clash(typed.refund(format!("R-{id}")).policy(policy).apply(&db.pool).await.unwrap()), Clash::Moved);
+        assert_eq!(
+            clash(typed.refund(format!("R-{id}")).policy(policy).apply(&db.pool).await.unwrap()),
+            Clash::Moved
+        );
         let outcome = any.refund(format!("R-{id}")).policy(policy).apply(&db.pool).await.unwrap();
         match id {
             1 => assert_eq!(clash(outcome), Clash::Moved),
@@ -240,7 +254,8 @@ async fn a_step_that_is_not_possible_yet_is_behind<B: Db>(db: Fixture<B>) {
     let any = db.any(2).await;
     let pool = db.pool.clone();
     let policy = Policy::retry(20).delays(Duration::from_millis(20), Duration::from_millis(100));
-    let ship = tokio::spawn(async move { any.ship("parcel".into()).policy(policy).apply(&pool).await.unwrap() });
+    let ship =
+        tokio::spawn(async move { any.ship("parcel".into()).policy(policy).apply(&pool).await.unwrap() });
     tokio::time::sleep(Duration::from_millis(100)).await;
     db.paid(2, "T-2").await;
     assert_eq!(ship.await.unwrap().applied().unwrap().version(), 2);
@@ -267,7 +282,14 @@ async fn a_version_at_its_limit_is_left_alone<B: Db>(db: Fixture<B>) {
 
 async fn outcomes_answer_as_documented<B: Db>(db: Fixture<B>) {
     db.orders(3).await;
-    let refused = db.pending(1).await.pay("T".into(), noon()).check(|o| o.amount_cents == 1).apply(&db.pool).await.unwrap();
+    let refused = db
+        .pending(1)
+        .await
+        .pay("T".into(), noon())
+        .check(|o| o.amount_cents == 1)
+        .apply(&db.pool)
+        .await
+        .unwrap();
     assert!(matches!(refused, Outcome::Refused(_)));
     assert_eq!(refused.answer(), Answer::Escalate);
     assert_eq!(refused.applied().unwrap_err().kind(), ErrorKind::Refused);

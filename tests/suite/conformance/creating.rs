@@ -32,7 +32,8 @@ async fn creating_twice_gives_one_row<B: Db>(db: Fixture<B>) {
 async fn other_content_is_a_conflict<B: Db>(db: Fixture<B>) {
     db.orders(1).await;
     let dearer = || OrderRow { amount_cents: 900, ..row(1) };
-    let by_amount = |there: &crate::lifecycles::AnyOrder, new: &OrderRow| there.amount_cents == new.amount_cents;
+    let by_amount =
+        |there: &crate::lifecycles::AnyOrder, new: &OrderRow| there.amount_cents == new.amount_cents;
     let outcome = Order::create(dearer()).same(by_amount).apply(&db.pool).await.unwrap();
     let Outcome::Conflict(conflict) = outcome else { panic!("{outcome:?}") };
     assert_eq!((conflict.clash, conflict.found.amount_cents), (Clash::OtherContent, 500));

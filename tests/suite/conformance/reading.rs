@@ -45,10 +45,14 @@ async fn a_webhook_before_the_orders_commit_finds_nothing<B: Db>(db: Fixture<B>)
 async fn a_row_with_a_null_version_is_an_error_with_names<B: Db>(db: Fixture<B>) {
     db.orders(0).await;
     // A legacy table, whose version may be null.
-    let legacy = crate::lifecycles::ORDERS.split(';').next().unwrap().replace("INT NOT NULL DEFAULT 0", "INT");
+    let legacy =
+        crate::lifecycles::ORDERS.split(';').next().unwrap().replace("INT NOT NULL DEFAULT 0", "INT");
     db.run("DROP TABLE orders").await;
     db.run(&legacy).await;
-    db.run("INSERT INTO orders (id, order_no, cust_no, amount_cents, state) VALUES (1, 'A', 7, 500, 'pending')").await;
+    db.run(
+        "INSERT INTO orders (id, order_no, cust_no, amount_cents, state) VALUES (1, 'A', 7, 500, 'pending')",
+    )
+    .await;
     let error = AnyOrder::find(&db.pool, 1).await.unwrap_err();
     assert_eq!((error.kind(), error.row_key()), (ErrorKind::Unreadable, Some("1")));
     let text = error.to_string();
@@ -72,7 +76,9 @@ async fn a_row_that_this_build_cannot_read_hides_no_other<B: Db>(db: Fixture<B>)
     loop {
         let page: Page<Order<Paid>, i64> = Order::list(&db.pool, after, 2).await.unwrap();
         for row in page.rows {
-            seen.push(row.map(|order| order.id).map_err(|error| (error.kind(), error.row_key().map(str::to_owned))));
+            seen.push(
+                row.map(|order| order.id).map_err(|error| (error.kind(), error.row_key().map(str::to_owned))),
+            );
         }
         match page.next {
             Some(next) => after = Some(next),
@@ -111,7 +117,8 @@ async fn rows_of_ones_own_selects<B: Db>(db: Fixture<B>) {
     db.orders(1).await;
     db.shipped(1, "T-1").await;
     let columns = AnyOrder::columns::<B>("o");
-    let sql = format!("SELECT s.available, {columns} FROM stock s CROSS JOIN orders o WHERE o.order_no = 'N-1'");
+    let sql =
+        format!("SELECT s.available, {columns} FROM stock s CROSS JOIN orders o WHERE o.order_no = 'N-1'");
     let mut connection = db.pool.acquire().await.unwrap();
     let rows = B::fetch(&mut connection, Box::leak(sql.into_boxed_str()), Default::default()).await.unwrap();
     let any = <AnyOrder as sqlx::FromRow<B::Row>>::from_row(&rows[0]).unwrap();

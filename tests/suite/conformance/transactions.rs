@@ -20,6 +20,7 @@ on_every_database![
     everything_runs_in_spawned_tasks_and_generic_code,
     a_single_connection_is_enough,
     losing_starts_no_work,
+    a_connection_inside_a_transaction_is_turned_away,
 ];
 
 #[derive(Debug, thiserror::Error)]
@@ -71,7 +72,10 @@ async fn work_that_fails_leaves_nothing<B: Db>(db: Fixture<B>) {
         Err(SoldOut)
     };
     let error = attempt.apply_with(&db.pool, work).await.unwrap_err();
-    assert_eq!((error.kind(), error.transition(), error.row_key()), (ErrorKind::Effect, Some("pay"), Some("1")));
+    assert_eq!(
+        (error.kind(), error.transition(), error.row_key()),
+        (ErrorKind::Effect, Some("pay"), Some("1"))
+    );
     assert!(error.effect::<SoldOut>().is_some());
     assert_eq!(db.state(1).await, "pending:0");
     assert_eq!(db.number("SELECT COUNT(*) FROM effects").await, 0);
@@ -79,7 +83,8 @@ async fn work_that_fails_leaves_nothing<B: Db>(db: Fixture<B>) {
 
 async fn a_rollback_gives_the_handle_back<B: Db>(db: Fixture<B>) {
     db.orders(1).await;
-    let Applied(mut won) = db.pending(1).await.pay("T-1".into(), noon()).begin(&db.pool).await.unwrap() else {
+    let Applied(mut won) = db.pending(1).await.pay("T-1".into(), noon()).begin(&db.pool).await.unwrap()
+    else {
         panic!()
     };
     let (tx, paid) = won.parts();
@@ -157,7 +162,8 @@ async fn a_swallowed_failure_does_not_commit_half<B: Db>(db: Fixture<B>) {
     let ends = match B::ENGINE {
         "postgres" => "SELECT no_such_column FROM orders",
         "sqlite" => {
-            db.run("CREATE TRIGGER ends BEFORE DELETE ON stock BEGIN SELECT RAISE(ROLLBACK, 'no'); END").await;
+            db.run("CREATE TRIGGER ends BEFORE DELETE ON stock BEGIN SELECT RAISE(ROLLBACK, 'no'); END")
+                .await;
             "DELETE FROM stock"
         }
         _ => "CREATE TABLE late (id INT)",
@@ -178,7 +184,8 @@ async fn a_swallowed_failure_does_not_commit_half<B: Db>(db: Fixture<B>) {
     // The same with the guard form, and the pool is as good as before.
     db.run("UPDATE orders SET state = 'pending', lock_version = 0, trade_no = NULL").await;
     db.run(if B::ENGINE == "mariadb" { "DROP TABLE late" } else { "SELECT 1" }).await;
-    let Applied(mut won) = db.pending(1).await.pay("T-1".into(), noon()).begin(&db.pool).await.unwrap() else {
+    let Applied(mut won) = db.pending(1).await.pay("T-1".into(), noon()).begin(&db.pool).await.unwrap()
+    else {
         panic!()
     };
     let _ = B::run(won.parts().0, ends).await;
@@ -237,7 +244,10 @@ async fn everything_runs_in_spawned_tasks_and_generic_code<B: Db>(db: Fixture<B>
         let work = async move |_: &mut B::Connection, _: &_| Ok::<(), Error>(());
         any.pay(format!("T-{id}"), noon()).apply_with(pool, work).await?.applied()
     }
-    async fn pay_in<B: onward::Backend>(c: &mut B::Connection, id: i64) -> Result<Uncommitted<Order<Paid>>, Error> {
+    async fn pay_in<B: onward::Backend>(
+        c: &mut B::Connection,
+        id: i64,
+    ) -> Result<Uncommitted<Order<Paid>>, Error> {
         let Some(any) = AnyOrder::lock(c, id).await? else { panic!() };
         any.pay(format!("T-{id}"), noon()).apply_in(c).await?.applied()
     }
@@ -270,7 +280,14 @@ async fn a_single_connection_is_enough<B: Db>(_: Fixture<B>) {
     db.shipped(1, "T-1").await;
     let stale = db.pending(2).await;
     let work = async move |tx: &mut B::Connection, _: &_| deduct::<B>(tx).await;
-    db.pending(2).await.pay("T-2".into(), noon()).apply_with(&db.pool, work).await.unwrap().applied().unwrap();
+    db.pending(2)
+        .await
+        .pay("T-2".into(), noon())
+        .apply_with(&db.pool, work)
+        .await
+        .unwrap()
+        .applied()
+        .unwrap();
     let outcome = stale.pay("T-2".into(), noon()).apply_with(&db.pool, work).await.unwrap();
     assert!(matches!(outcome, Outcome::Duplicate(_)));
     // A held connection does as well as a pool.
@@ -285,7 +302,22 @@ async fn losing_starts_no_work<B: Db>(db: Fixture<B>) {
     db.orders(1).await;
     let stale = db.pending(1).await;
     db.paid(1, "T-1").await;
-    let work = async move |_: &mut B::Connection, _: &_| -> Result<(), SoldOut> { panic!("the row is not won") };
+    let work =
+        async move |_: &mut B::Connection, _: &_| -> Result<(), SoldOut> { panic!("the row is not won") };
     let outcome = stale.pay("T-1".into(), noon()).apply_with(&db.pool, work).await.unwrap();
     assert!(matches!(outcome, Outcome::Duplicate(_)));
+}
+
+async fn a_connection_inside_a_transaction_is_turned_away<B: Db>(db: Fixture<B>) {
+    use sqlx::Connection as _;
+    db.orders(1).await;
+    let order = db.pending(1).await;
+    let mut connection = db.pool.acquire().await.unwrap();
+    let tx = connection.begin().await.unwrap();
+    // Forgotten rather than dropped, which would roll back.
+    std::mem::forget(tx);
+    let error = order.pay("T-1".into(), noon()).apply(&mut connection).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::InTransaction);
+    connection.close().await.unwrap();
+    assert_eq!(db.state(1).await, "pending:0");
 }

@@ -6,7 +6,12 @@ use crate::{
 };
 use onward::{Clash, ErrorKind, Outcome};
 
-on_every_database![a_tenant_joins_every_where, a_composite_cause, integer_statuses_and_a_uuid_key, quoted_names];
+on_every_database![
+    a_tenant_joins_every_where,
+    a_composite_cause,
+    integer_statuses_and_a_uuid_key,
+    quoted_names
+];
 
 fn row(code: &str, tenant_id: i64) -> parcels::ParcelRow {
     parcels::ParcelRow { code: code.into(), tenant_id, r#type: Some("box".into()) }
@@ -64,11 +69,16 @@ async fn integer_statuses_and_a_uuid_key<B: Db>(db: Fixture<B>) {
     db.run(REQUESTS).await;
     let id = uuid::Uuid::from_u128(7);
     let draft = Request::create(RequestRow { id, cents: 5, asked_by: "a".into(), limit_cents: 9 });
-    let submitted = draft.apply(&db.pool).await.unwrap().applied().unwrap().submit().apply(&db.pool).await.unwrap();
-    let approved = submitted.applied().unwrap().approve("b".into(), Some("fine".into())).apply(&db.pool).await.unwrap();
+    let submitted =
+        draft.apply(&db.pool).await.unwrap().applied().unwrap().submit().apply(&db.pool).await.unwrap();
+    let approved =
+        submitted.applied().unwrap().approve("b".into(), Some("fine".into())).apply(&db.pool).await.unwrap();
     assert_eq!(approved.applied().unwrap().remark.as_deref(), Some("fine"));
     let any = AnyRequest::find(&db.pool, id).await.unwrap().unwrap();
-    assert_eq!((any.status(), any.status().code(), any.status().as_str()), (RequestStatus::Approved, 3, "approved"));
+    assert_eq!(
+        (any.status(), any.status().code(), any.status().as_str()),
+        (RequestStatus::Approved, 3, "approved")
+    );
     assert_eq!(any.facts().remark.map(String::as_str), Some("fine"));
     assert!(any.allows(RequestTransition::Close) && !any.allows(RequestTransition::Submit));
     db.run("UPDATE requests SET status = 77").await;

@@ -12,15 +12,12 @@ const USER: &str = r#"CREATE USER IF NOT EXISTS t@"127.0.0.1" IDENTIFIED BY "t";
 GRANT ALL ON *.* TO t@"127.0.0.1" WITH GRANT OPTION;"#;
 
 pub(super) fn recipe(folder: &Path, port: u16, options: Options) -> Result<Recipe, String> {
-    let (Some(server), Some(install)) = (
-        program(&["mariadbd", "mysqld"]),
-        program(&["mariadb-install-db", "mysql_install_db"]),
-    ) else {
-        return Err(
-            "MariaDB was not found: run `scripts/test`, which installs it on Debian as \
+    let (Some(server), Some(install)) =
+        (program(&["mariadbd", "mysqld"]), program(&["mariadb-install-db", "mysql_install_db"]))
+    else {
+        return Err("MariaDB was not found: run `scripts/test`, which installs it on Debian as \
                     root, or set ONWARD_MYSQL_URL"
-                .to_owned(),
-        );
+            .to_owned());
     };
     let (server, install) = (quoted(server), quoted(install));
     let data = quoted(folder.join("data"));

@@ -19,9 +19,7 @@ pub(super) fn recipe(folder: &Path, port: u16, options: Options) -> Result<Recip
     let synchronous = if options.durable { "on" } else { "off" };
     Ok(Recipe {
         name: "PostgreSQL",
-        install: format!(
-            "$owner {initdb} -D {data} -U postgres -A trust -E UTF8 --no-locale --no-sync"
-        ),
+        install: format!("$owner {initdb} -D {data} -U postgres -A trust -E UTF8 --no-locale --no-sync"),
         // No socket files, whose paths must be short. Dynamic shared memory lies in the data folder,
         // so that it goes away with it.
         serve: format!(
@@ -43,10 +41,7 @@ pub(super) fn recipe(folder: &Path, port: u16, options: Options) -> Result<Recip
 
 /// The folder with `initdb` and `postgres`. Debian keeps them out of PATH, one folder per version.
 fn programs() -> Option<PathBuf> {
-    let versions = fs::read_dir("/usr/lib/postgresql")
-        .into_iter()
-        .flatten()
-        .flatten();
+    let versions = fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
     let mut versions: Vec<(u32, PathBuf)> = versions
         .filter_map(|entry| {
             let version = entry.file_name().to_str()?.parse().ok()?;
