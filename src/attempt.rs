@@ -36,6 +36,19 @@ impl<P> Attempt<P> {
     /// What to do when this attempt loses; by default the current state is returned, which is right for money.
     ///
     /// It holds where the transaction is ours; inside a caller's transaction nothing is ever tried again.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/order.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), onward::BoxError> {
+    /// # let (db, order) = example().await?;
+    /// use onward::Policy;
+    ///
+    /// let amended = order.amend(|row| row.amount_cents += 10).policy(Policy::retry(3)).apply(&db).await?.applied()?;
+    /// assert_eq!(amended.amount_cents, 510);
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn policy(mut self, policy: Policy) -> Self {
         self.policy = policy;
         self
@@ -84,6 +97,21 @@ impl<P: Plan> Attempt<P> {
     ///
     /// The transaction takes its connection from the pool, so the pool needs a free one.
     ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/order.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), onward::BoxError> {
+    /// # let (db, order) = example().await?;
+    /// use onward::{Outcome::Applied, sqlx};
+    ///
+    /// let Applied(mut won) = order.pay("T-1".into()).begin(&db).await? else { return Ok(()) };
+    /// let (tx, paid) = won.parts();
+    /// sqlx::query("UPDATE stock SET available = available - 1 WHERE ? > 0").bind(paid.id).execute(tx).await?;
+    /// let paid: Order<Paid> = won.commit().await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
     /// # Errors
     ///
     /// As for [`apply`](Attempt::apply).
@@ -113,6 +141,29 @@ impl<P: Plan> Attempt<P> {
     ///
     /// In a spawned task or a handler the closure must own what it uses (`async move`, with clones): one that borrows
     /// makes rustc say "`Send` is not general enough". [`begin`](Attempt::begin) has no such limit.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/order.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), onward::BoxError> {
+    /// # let (db, order) = example().await?;
+    /// use onward::sqlx;
+    ///
+    /// #[derive(Debug, thiserror::Error)]
+    /// #[error(transparent)]
+    /// struct NoStock(#[from] sqlx::Error);
+    ///
+    /// let outcome = order
+    ///     .pay("T-1".into())
+    ///     .apply_with(&db, async move |tx, _paid| -> Result<(), NoStock> {
+    ///         sqlx::query("UPDATE stock SET available = available - 1").execute(tx).await?;
+    ///         Ok(())
+    ///     })
+    ///     .await?;
+    /// assert_eq!(outcome.as_str(), "applied");
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     ///
@@ -152,6 +203,21 @@ impl<P: Plan> Attempt<P> {
     /// commit, see [`Uncommitted`].
     ///
     /// A unique violation that the step provokes does not kill the transaction.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/order.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), onward::BoxError> {
+    /// # let (db, order) = example().await?;
+    /// let mut tx = onward::begin(&db).await?;
+    /// let paid = order.pay("T-1".into()).apply_in(&mut tx).await?.applied()?;
+    /// let shipped = paid.then_in(&mut tx, |paid| paid.ship("parcel".into())).await?.applied()?;
+    /// tx.commit().await?;
+    /// let shipped: Order<Shipped> = shipped.committed();
+    /// assert_eq!(shipped.trade_no, "T-1");
+    /// # Ok(())
+    /// # }
+    /// ```
     ///
     /// # Errors
     ///

@@ -1,4 +1,74 @@
-//! Orders move forward, once.
+//! Orders, approvals and payments that move forward, once.
+//!
+//! A payment provider sends a callback again because our reply was lost. The order was already paid; nobody looked;
+//! stock was deducted again. The cure is known: states that only move forward, one guarded `UPDATE`, unique keys
+//! underneath. Here it is a type.
+//!
+//! ```text
+//!             pay              ship
+//!  Pending ────────▶ Paid ────────────▶ Shipped          UPDATE orders SET status = 'paid', version = version + 1, …
+//!     │                │                   │             WHERE id = ? AND status = 'pending' AND version = ?
+//!     │ cancel         │ refund            │ refund
+//!     ▼                ▼                   │             1 row:  Applied, an `Order<Paid>`
+//!  Cancelled        Refunded ◀─────────────┘             0 rows: read again, and say exactly why
+//! ```
+//!
+//! # A tour
+//!
+//! **Declare.** [`lifecycle!`] makes each state a type. `order.cancel()` on an `Order<Paid>` does not compile.
+//!
+//! **Attempt.** A transition's method makes an [`Attempt`]; nothing happens until it runs. It answers an [`Outcome`]:
+//! a lost race is a value, and carries what is true now. An [`Error`] is a fault.
+//!
+//! ```
+//! # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/order.rs"));
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), onward::BoxError> {
+//! # let (db, _) = example().await?;
+//! use onward::{Answer, Clash, Outcome};
+//!
+//! // A callback: the order in whatever state it is, the payment's number as the cause, a guard on the amount.
+//! let Some(order) = AnyOrder::find(&db, 1).await? else { return Ok(()) };
+//! let outcome = order.pay("T-1".into()).check(|order| order.amount_cents == 500).apply(&db).await?;
+//! assert_eq!(outcome.answer(), Answer::Settled);
+//! let paid: Order<Paid> = outcome.applied()?;
+//! assert_eq!((paid.trade_no.as_str(), paid.version()), ("T-1", 1));
+//!
+//! // The same callback again: settled, and nothing happens. Another payment: somebody must look at it.
+//! let Some(order) = AnyOrder::find(&db, 1).await? else { return Ok(()) };
+//! assert!(matches!(order.pay("T-1".into()).apply(&db).await?, Outcome::Duplicate(_)));
+//! let Some(order) = AnyOrder::find(&db, 1).await? else { return Ok(()) };
+//! let outcome = order.pay("T-2".into()).apply(&db).await?;
+//! assert_eq!(outcome.answer(), Answer::Escalate);
+//! assert!(matches!(outcome, Outcome::Conflict(conflict) if conflict.clash == Clash::OtherCause));
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! **More in the same transaction.** Stock is deducted where the order moves, or neither happens:
+//! [`Attempt::begin`] and [`Won`] without a closure, [`Attempt::apply_with`] with one, [`Attempt::apply_in`] in a
+//! transaction of yours. A handle leaves only when the commit is known.
+//!
+//! **Decide.** [`Outcome::answer`] folds it all into what a callback handler decides on: [`Answer::Settled`],
+//! [`Answer::Escalate`], [`Answer::Later`]. A [`Policy`] says whether to try again.
+//!
+//! **Rows.** `find`, `load`, `list`, `lock`, `create`, `amend` are methods of the declared types; see [`lifecycle!`].
+//!
+//! **Generic code** says `B: Backend` and nothing else; `&pool`, `&mut connection` and `&mut tx` are taken where they
+//! make sense ([`Access`], [`Own`], [`Session`]).
+//!
+//! **Events.** Every outcome is a `tracing` event with the target `onward`: `lifecycle`, `transition`, `key`, `cause`,
+//! `request_id`, `attempts`, `outcome`. Debug level for what was settled, info for what comes again, warn for what a
+//! person has to look at, error for faults. No fact but the cause is ever shown.
+//!
+//! # Features
+//!
+//! | feature | what it brings |
+//! |---|---|
+//! | `sqlite` (default), `postgres`, `mysql` | databases, in any combination |
+//! | `uuid`, `chrono`, `time`, `rust_decimal`, `json` | column types |
+//! | `mysql-rsa`, `tls-…` | passed on to sqlx |
+//! | `testkit` | handles without a database, for tests |
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![warn(unreachable_pub)]
 
@@ -7,6 +77,7 @@ mod attempt;
 mod backend;
 mod course;
 mod creation;
+mod declare;
 mod error;
 mod fault;
 mod handle;
@@ -58,8 +129,11 @@ pub mod __private {
     pub use {serde, sqlx, strum};
 }
 
-/// Declares a lifecycle.
-#[macro_export]
-macro_rules! lifecycle {
-    ($($declaration:tt)*) => { $crate::__private::lifecycle! { [$crate] $($declaration)* } };
+/// How it came to be as it is, and what changed.
+#[cfg(doc)]
+pub mod _documentation {
+    #[doc = include_str!("../DESIGN.md")]
+    pub mod design {}
+    #[doc = include_str!("../CHANGELOG.md")]
+    pub mod changelog {}
 }

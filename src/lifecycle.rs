@@ -162,6 +162,15 @@ impl Description {
     }
 
     /// The graph as a [Mermaid](https://mermaid.js.org/syntax/stateDiagram.html) state diagram.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/order.rs"));
+    /// # fn main() {
+    /// use onward::Lifecycle;
+    ///
+    /// assert!(AnyOrder::DESCRIPTION.mermaid().contains("Pending --> Paid: pay"));
+    /// # }
+    /// ```
     pub fn mermaid(&self) -> String {
         let mut text = String::from("stateDiagram-v2\n");
         if let Some(first) = self.states.first() {

@@ -10,6 +10,25 @@ use crate::{
 ///
 /// [`answer`](Outcome::answer) folds it into what a callback handler has to decide;
 /// [`applied`](Outcome::applied) turns it into a `Result` for code that only wants `?`.
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/order.rs"));
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), onward::BoxError> {
+/// # let (db, order) = example().await?;
+/// use onward::{Clash, Outcome};
+///
+/// match order.pay("T-1".into()).check(|order| order.amount_cents == 500).apply(&db).await? {
+///     Outcome::Applied(paid) => assert_eq!(paid.trade_no, "T-1"),
+///     Outcome::Duplicate(found) => println!("paid before, now {}", found.status()),
+///     Outcome::Refused(found) => println!("{} cents are due", found.amount_cents),
+///     Outcome::Conflict(conflict) if conflict.clash == Clash::OtherCause => println!("a second payment"),
+///     Outcome::Conflict(conflict) => println!("it is {} now", conflict.found.status()),
+///     Outcome::NotFound => println!("no such order"),
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 #[must_use = "a lost race is a value here, not an error: match on it, or use `answer()` or `applied()`"]
 pub enum Outcome<T: Handle> {

@@ -11,6 +11,15 @@ use std::time::Duration;
 ///
 /// Engine conflicts (deadlocks, serialization failures, a busy SQLite file) are another matter: under every policy
 /// they restart the attempt as a whole within a small budget of their own.
+///
+/// ```
+/// use onward::Policy;
+/// use std::time::Duration;
+///
+/// let in_a_request = Policy::retry(3);
+/// let in_a_worker = Policy::callback().delays(Duration::from_secs(5), Duration::from_secs(20));
+/// assert_eq!((in_a_request.attempts(), in_a_worker.attempts()), (3, 3));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Policy {
     attempts: u32,

@@ -17,11 +17,20 @@ use std::ops::{Deref, DerefMut};
 /// later works.
 ///
 /// ```
-/// # onward::doc!(|db| async move {
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/order.rs"));
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), onward::BoxError> {
+/// # let (db, order) = example().await?;
+/// use onward::sqlx;
+///
 /// let mut tx = onward::begin(&db).await?;
-/// sqlx::query("UPDATE orders SET note = 'gift' WHERE id = 1").execute(&mut *tx).await?;
+/// let Some(order) = AnyOrder::lock(&mut tx, 1).await? else { return Ok(()) };
+/// sqlx::query("UPDATE stock SET available = 9").execute(&mut *tx).await?;
+/// let paid = order.pay("T-1".into()).apply_in(&mut tx).await?.applied()?;
 /// tx.commit().await?;
-/// # });
+/// assert_eq!(paid.committed().version(), 1);
+/// # Ok(())
+/// # }
 /// ```
 ///
 /// # Errors

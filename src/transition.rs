@@ -39,6 +39,17 @@ where
     ///
     /// It is asked only where the step is possible. When it says no, the row is read again: a repeat is still a
     /// [`Duplicate`](crate::Outcome::Duplicate), and only a no to the fresh row is [`Refused`](crate::Outcome::Refused).
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/order.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), onward::BoxError> {
+    /// # let (db, order) = example().await?;
+    /// let outcome = order.pay("T-1".into()).check(|order| order.amount_cents == 499).apply(&db).await?;
+    /// assert_eq!(outcome.as_str(), "refused");
+    /// # Ok(())
+    /// # }
+    /// ```
     pub fn check(mut self, check: impl Fn(&F) -> bool + Send + 'c) -> Self {
         self.plan.check = Some(Box::new(check));
         self
