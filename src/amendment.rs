@@ -7,7 +7,7 @@ use crate::{
     handle::Seal,
     lifecycle::{Lifecycle, Source},
     outcome::{Clash, Conflict, Loss},
-    plan::{Plan, PlanOn, Prepared, Ready, Ruling, Verdict},
+    plan::{Check, Plan, PlanOn, Prepared, Ready, Ruling, Verdict},
     row::{Columns, Stored, arguments, locate, unbound},
     statement::Bind,
 };
@@ -17,7 +17,7 @@ pub struct Amendment<'c, F: Source> {
     from: F::Any,
     edit: Edit<'c, F>,
     edited: Option<<F::Any as Lifecycle>::Row>,
-    check: Option<Box<dyn Fn(&F) -> bool + Send + 'c>>,
+    check: Option<Check<'c, F>>,
 }
 
 type Edit<'c, F> = Box<dyn Fn(&mut <<F as crate::Handle>::Any as Lifecycle>::Row) + Send + 'c>;

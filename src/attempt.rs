@@ -68,10 +68,10 @@ impl<P: Plan> Attempt<P> {
     ///
     /// # Errors
     ///
-    /// Faults only; a lost race is an [`Outcome`]. [`ErrorKind::Busy`] when engine conflicts used up the restarts,
-    /// [`ErrorKind::CommitUnknown`] when a reply was lost and trying again could not settle it,
-    /// [`ErrorKind::Unreadable`], [`ErrorKind::NoEffect`], [`ErrorKind::VersionLimit`], [`ErrorKind::Database`],
-    /// [`ErrorKind::InTransaction`] for a connection that is inside one.
+    /// Faults only; a lost race is an [`Outcome`]. [`Busy`](crate::ErrorKind::Busy) when engine conflicts used up the restarts,
+    /// [`CommitUnknown`](crate::ErrorKind::CommitUnknown) when a reply was lost and trying again could not settle it,
+    /// [`Unreadable`](crate::ErrorKind::Unreadable), [`NoEffect`](crate::ErrorKind::NoEffect), [`VersionLimit`](crate::ErrorKind::VersionLimit), [`Database`](crate::ErrorKind::Database),
+    /// [`InTransaction`](crate::ErrorKind::InTransaction) for a connection that is inside one.
     pub fn apply<'a, D>(self, db: D) -> impl Future<Output = Result<Outcome<P::Won>, Error>> + Send
     where
         D: Own<'a>,
@@ -167,8 +167,8 @@ impl<P: Plan> Attempt<P> {
     ///
     /// # Errors
     ///
-    /// As for [`apply`](Attempt::apply), and [`ErrorKind::Effect`] with the work's own error
-    /// ([`Error::effect`]), [`ErrorKind::TransactionLost`] if the transaction had ended inside the work. After any of
+    /// As for [`apply`](Attempt::apply), and [`Effect`](crate::ErrorKind::Effect) with the work's own error
+    /// ([`Error::effect`]), [`TransactionLost`](crate::ErrorKind::TransactionLost) if the transaction had ended inside the work. After any of
     /// them nothing of the work was kept.
     pub async fn apply_with<B, W, E>(self, pool: &Pool<B>, mut work: W) -> Result<Outcome<P::Won>, Error>
     where
@@ -221,7 +221,7 @@ impl<P: Plan> Attempt<P> {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::RestartTransaction`] when the engine gave the transaction up: everything in it must be done
+    /// [`RestartTransaction`](crate::ErrorKind::RestartTransaction) when the engine gave the transaction up: everything in it must be done
     /// again. Else as for [`apply`](Attempt::apply).
     pub fn apply_in<S>(
         self,

@@ -133,13 +133,12 @@ async fn write<B: Backend, P: PlanOn<B>>(
     let (sql, arguments) = plan.write().map_err(Fault::Other)?;
     let savepoint = matches!(scope, Scope::Theirs) && B::ABORTS_ON_ERROR && plan.may_violate();
     match scope {
-        Scope::Alone => {}
         Scope::Ours(fence) => open::<B>(connection, fence).await.map_err(Fault::of_read::<B>)?,
         Scope::Theirs if savepoint => {
             let set = B::command(connection, "SAVEPOINT onward_step").await;
             set.map_err(Fault::of::<B>)?;
         }
-        Scope::Theirs => {}
+        Scope::Alone | Scope::Theirs => {}
     }
     let written = match B::execute(connection, sql, arguments).await {
         Ok(rows) => {

@@ -158,7 +158,7 @@ impl Error {
     }
 
     /// The same error, now known to mean that a transaction had ended before its time.
-    pub(crate) fn as_transaction_lost(mut self) -> Self {
+    pub(crate) fn into_transaction_lost(mut self) -> Self {
         self.0.kind = ErrorKind::TransactionLost;
         self.note(
             "an error was ignored in it, or a statement in it commits by itself as DDL does on MySQL: what ran before \

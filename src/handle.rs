@@ -83,7 +83,7 @@ where
         let statement = &A::statements(D::Db::DIALECT).find;
         let arguments = arguments::<D::Db>(statement, bind_place::<_, A>(&key, &guards))?;
         let rows = db.fetch(&statement.sql, arguments).await;
-        one::<D::Db, A>(rows.map_err(Fault::of::<D::Db>).map_err(|fault| read_error::<A>(fault, &key))?)
+        one::<D::Db, A>(&rows.map_err(Fault::of::<D::Db>).map_err(|fault| read_error::<A>(fault, &key))?)
     }
 }
 
@@ -146,7 +146,7 @@ where
     }
     let arguments = arguments::<S::Db>(&statements.lock, bind_place::<_, A>(&key, &guards))?;
     let rows = S::Db::fetch(connection, &statements.lock.sql, arguments).await;
-    one::<S::Db, A>(rows.map_err(Fault::of::<S::Db>).map_err(failed)?)
+    one::<S::Db, A>(&rows.map_err(Fault::of::<S::Db>).map_err(failed)?)
 }
 
 /// One page of a listing.
@@ -237,7 +237,7 @@ fn bind_place<'r, B: Backend, A: Stored<B>>(
     }
 }
 
-fn one<B: Backend, A: Stored<B>>(rows: Vec<B::Row>) -> Result<Option<A>, Error> {
+fn one<B: Backend, A: Stored<B>>(rows: &[B::Row]) -> Result<Option<A>, Error> {
     rows.first().map(|row| A::decode(&Columns::selected(row))).transpose()
 }
 

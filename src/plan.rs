@@ -50,6 +50,9 @@ pub trait PlanOn<B: Backend>: Plan<Any: Stored<B>> {
     fn holders(&self) -> Result<Vec<(Clash, Prepared<B>)>, Error>;
 }
 
+/// A guard of the caller's.
+pub(crate) type Check<'c, F> = Box<dyn Fn(&F) -> bool + Send + 'c>;
+
 /// A text and its values.
 pub(crate) type Prepared<B> = (&'static str, <B as sqlx::Database>::Arguments);
 

@@ -1,4 +1,5 @@
 //! One row of the database, as it is decoded: by the place of its columns, and with errors that name them.
+#![allow(clippy::missing_errors_doc)] // Called by generated code only.
 
 use crate::{
     backend::{Backend, Supports},

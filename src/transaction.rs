@@ -85,7 +85,7 @@ impl<B: Backend> Transaction<B> {
                 // Nothing was committed yet, so a lost connection means a lost transaction.
                 Fault::Unanswered(source) => Fault::Conflict(source.into()),
                 Fault::Conflict(source) => Fault::Conflict(source),
-                Fault::Other(error) => Fault::Other(error.as_transaction_lost()),
+                Fault::Other(error) => Fault::Other(error.into_transaction_lost()),
             });
         }
         B::lower(&self.connection.fence);

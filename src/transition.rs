@@ -8,7 +8,7 @@ use crate::{
     handle::Snapshot,
     lifecycle::{Lifecycle, Source, State, TransitionInfo},
     outcome::{Clash, Conflict, Loss},
-    plan::{Plan, PlanOn, Prepared, Ready, Ruling, Verdict},
+    plan::{Check, Plan, PlanOn, Prepared, Ready, Ruling, Verdict},
     row::{Columns, Stored, StoredState, arguments, locate, unbound},
     statement::Bind,
 };
@@ -17,12 +17,11 @@ use crate::{
 pub struct Transition<'c, F: Source, T: State> {
     from: F::Any,
     new: T::New,
-    transition: usize,
+    index: usize,
     check: Option<Check<'c, F>>,
     facts: Option<Facts<'c, F, T>>,
 }
 
-type Check<'c, F> = Box<dyn Fn(&F) -> bool + Send + 'c>;
 type Facts<'c, F, T> = Box<dyn Fn(&F) -> <T as State>::New + Send + 'c>;
 
 impl<'c, F, T> Attempt<Transition<'c, F, T>>
@@ -32,7 +31,7 @@ where
 {
     #[doc(hidden)]
     pub fn transition(from: F, transition: usize, new: T::New) -> Self {
-        Self::new(Transition { from: from.widen(), new, transition, check: None, facts: None })
+        Self::new(Transition { from: from.widen(), new, index: transition, check: None, facts: None })
     }
 
     /// A guard: the step is taken only if it says yes to the row, as it is at every try.
@@ -71,7 +70,7 @@ where
     T: State,
 {
     fn info(&self) -> &'static TransitionInfo {
-        &T::Any::DESCRIPTION.transitions[self.transition]
+        &T::Any::DESCRIPTION.transitions[self.index]
     }
 
     fn leaves(&self, state: usize) -> bool {
@@ -90,7 +89,7 @@ where
             // Nobody saw it in a source: only what holds for every row counts, for what we hold or for what is there.
             passed(0, found) || passed(0, at)
         };
-        let cause: Vec<usize> = d.cause(self.transition).collect();
+        let cause: Vec<usize> = d.cause(self.index).collect();
         by_path || (cause_stored && !d.stored_elsewhere(&cause, to, found))
     }
 }
@@ -244,7 +243,7 @@ where
     fn holders(&self) -> Result<Vec<(Clash, Prepared<B>)>, Error> {
         let statements = T::Any::statements(B::DIALECT);
         let d = T::Any::DESCRIPTION;
-        let cause = statements.cause[self.transition].iter().map(|s| (Clash::CauseTaken, s));
+        let cause = statements.cause[self.index].iter().map(|s| (Clash::CauseTaken, s));
         let facts = statements.unique_fact[T::INDEX].iter().map(|(own, s)| {
             let fact = d.facts[d.states[T::INDEX].own[*own]];
             (Clash::UniqueTaken(Some(fact.field)), s)

@@ -80,6 +80,7 @@ pub struct Payment {
     pub delivery_id: String,
 }
 
+#[allow(clippy::struct_field_names)] // `refund_no` is what everybody calls it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refund {
     pub provider: Provider,

@@ -166,7 +166,7 @@ mod postgres {
         // Another transaction holds the row until ours has taken its snapshot and waits.
         let mut other = db.pool.begin().await.unwrap();
         let paid = AnyOrder::find(&mut other, 1).await.unwrap().unwrap().pay("T-1".into(), noon());
-        paid.apply_in(&mut other).await.unwrap().applied().unwrap();
+        let _ = paid.apply_in(&mut other).await.unwrap().applied().unwrap();
         let ours = tokio::spawn(async move {
             let work = async move |_: &mut sqlx::PgConnection, _: &_| Ok::<(), Error>(());
             stale.pay("T-1".into(), noon()).apply_with(&pool, work).await.unwrap()

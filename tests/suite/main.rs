@@ -16,6 +16,8 @@ mod conformance;
 mod engines;
 mod examples;
 mod lifecycles;
+#[cfg(any(feature = "postgres", feature = "mysql"))]
+mod lost;
 mod observed;
 mod races;
 #[cfg(any(feature = "postgres", feature = "mysql"))]

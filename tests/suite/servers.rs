@@ -226,7 +226,8 @@ impl Drop for Server {
 /// A server for all tests of this process: started once, or named by an environment variable.
 pub struct Shared {
     admin_url: String,
-    server: Option<Mutex<Server>>,
+    /// Kept for as long as the process lives; `None` if the server was named.
+    _server: Option<Mutex<Server>>,
 }
 
 /// The shared PostgreSQL, or the one that `ONWARD_POSTGRES_URL` names.
@@ -252,12 +253,6 @@ impl Shared {
         with_database(&self.admin_url, database)
     }
 
-    /// The process, unless an environment variable named the server. Others use it at this moment:
-    /// look at its log, but do not kill or pause it.
-    pub fn server(&self) -> Option<&Mutex<Server>> {
-        self.server.as_ref()
-    }
-
     fn once(
         cell: &'static OnceLock<Result<Shared, String>>,
         variable: &str,
@@ -266,10 +261,10 @@ impl Shared {
     ) -> &'static Shared {
         // a failure is kept too, so that not every test waits for it again
         let shared = cell.get_or_init(|| match env::var(variable) {
-            Ok(admin_url) if !admin_url.is_empty() => Ok(Shared { admin_url, server: None }),
+            Ok(admin_url) if !admin_url.is_empty() => Ok(Shared { admin_url, _server: None }),
             _ => start().map(|server| Shared {
                 admin_url: server.url(admin_database),
-                server: Some(Mutex::new(server)),
+                _server: Some(Mutex::new(server)),
             }),
         });
         shared.as_ref().unwrap_or_else(|sentence| panic!("{sentence}"))

@@ -4,6 +4,7 @@ use super::attributes::{derives, doc, docs, documented};
 use super::fields::{text, typed};
 use super::words::Words;
 use crate::model::{Declaration, Field};
+use heck::ToSnakeCase as _;
 use proc_macro2::TokenStream;
 use quote::quote_spanned;
 
@@ -51,6 +52,7 @@ fn row(declaration: &Declaration, words: &Words<'_>) -> TokenStream {
 fn state_struct(declaration: &Declaration, words: &Words<'_>, state: usize) -> TokenStream {
     let row = words.row;
     // Attributes may belong to a derive of the state that declares the fact.
+    let facts = declaration.known(state);
     let base = declaration.states[state].base.as_ref();
     let earlier = base.map_or_else(Vec::new, |base| declaration.known(base.index));
     let earlier = earlier.into_iter().map(|fact| field(words, fact, &docs(&fact.attrs, &fact_doc(fact))));
@@ -60,9 +62,16 @@ fn state_struct(declaration: &Declaration, words: &Words<'_>, state: usize) -> T
     let otherwise = format!("The state `{}` of [`{}`].", text(name), text(words.order));
     let (attributes, derives) = (documented(&state.attrs, &otherwise), derives(&state.attrs));
     let doc = doc("The columns that every row has.");
+    // `Paid { paid_at }` is as it should be.
+    let (prefix, suffix) =
+        (format!("{}_", text(name).to_snake_case()), format!("_{}", text(name).to_snake_case()));
+    let named_alike =
+        facts.iter().any(|fact| text(&fact.name).starts_with(&prefix) || text(&fact.name).ends_with(&suffix));
+    let named_alike = named_alike.then(|| quote_spanned!(name.span()=> #[allow(clippy::struct_field_names)]));
     quote_spanned! {name.span()=>
         #attributes
         #derives
+        #named_alike
         #vis struct #name {
             #(#earlier)*
             #(#own)*

@@ -24,6 +24,7 @@ pub struct Pending {
 }
 /// The state `Paid` of [`Order`].
 #[derive(::core::fmt::Debug, ::core::clone::Clone, ::core::cmp::PartialEq)]
+#[allow(clippy::struct_field_names)]
 pub struct Paid {
     /// The fact `trade_no`.
     pub trade_no: String,

@@ -27,10 +27,7 @@ on_every_database![
     outcomes_answer_as_documented,
 ];
 
-fn clash<T: onward::Handle>(outcome: Outcome<T>) -> Clash
-where
-    T: std::fmt::Debug,
-{
+fn clash<T: onward::Handle + std::fmt::Debug>(outcome: Outcome<T>) -> Clash {
     match outcome {
         Outcome::Conflict(Conflict { clash, .. }) => clash,
         other => panic!("{other:?}"),

@@ -55,7 +55,7 @@ async fn a_composite_cause<B: Db>(db: Fixture<B>) {
             let other = load().await.hand(carrier.into(), slip).apply(&db.pool).await.unwrap();
             assert!(matches!(&other, Outcome::Conflict(c) if c.clash == Clash::OtherCause), "{other:?}");
         }
-        load().await.arrive().apply(&db.pool).await.unwrap();
+        let _ = load().await.arrive().apply(&db.pool).await.unwrap();
     }
     let b = AnyParcel::find(&db.pool, "B", 1).await.unwrap().unwrap();
     let taken = b.hand("post".into(), 1).apply(&db.pool).await.unwrap();

@@ -1,0 +1,179 @@
+//! The server goes away while attempts are on their way: every answer must be true afterwards.
+//!
+//! These tests start servers of their own, which keep what they have committed.
+
+use crate::{
+    db::Db,
+    lifecycles::{AnyOrder, ORDERS, Order, noon, row},
+    servers::{Options, Server},
+};
+use onward::{Error, ErrorKind, Outcome};
+use sqlx::{Pool, pool::PoolOptions};
+use std::time::Duration;
+
+const ORDERS_IN_FLIGHT: i64 = 60;
+
+fn started(server: Result<Server, String>) -> Server {
+    server.unwrap_or_else(|error| panic!("{error}"))
+}
+
+async fn pool<B: Db>(url: &str) -> Pool<B> {
+    PoolOptions::new().max_connections(8).acquire_timeout(Duration::from_secs(20)).connect(url).await.unwrap()
+}
+
+async fn number<B: Db>(pool: &Pool<B>, sql: &str) -> i64 {
+    let mut connection = pool.acquire().await.unwrap();
+    B::numbers(&mut connection, sql).await.unwrap()[0]
+}
+
+/// What became of an attempt, in short.
+fn told<T: onward::Handle>(result: Result<Outcome<T>, Error>) -> Result<&'static str, ErrorKind> {
+    result.map(|outcome| outcome.as_str()).map_err(|error| error.kind())
+}
+
+/// Payments with an effect in the same transaction, while `harm` is done to the server again and again.
+async fn every_answer_is_true<B: Db>(mut server: Server, url: &str, harm: fn(&mut Server)) {
+    let pool: Pool<B> = pool(url).await;
+    let mut connection = pool.acquire().await.unwrap();
+    B::run(&mut connection, &crate::db::types::<B>(ORDERS)).await.unwrap();
+    drop(connection);
+    for id in 1..=ORDERS_IN_FLIGHT {
+        let _ = Order::create(row(id)).apply(&pool).await.unwrap().applied().unwrap();
+    }
+    let mut tasks = Vec::new();
+    for id in 1..=ORDERS_IN_FLIGHT {
+        let (pool, order) = (pool.clone(), AnyOrder::find(&pool, id).await.unwrap().unwrap());
+        tasks.push(tokio::spawn(async move {
+            tokio::time::sleep(Duration::from_millis(u64::try_from(id).unwrap() * 8)).await;
+            let attempt = order.pay(format!("T-{id}"), noon());
+            if id % 2 == 0 {
+                return told(attempt.apply(&pool).await);
+            }
+            let effect = async move |tx: &mut B::Connection, _: &_| {
+                B::run(tx, &format!("INSERT INTO effects VALUES ({id}, 'mail')")).await.map(drop)
+            };
+            told(attempt.apply_with(&pool, effect).await)
+        }));
+    }
+    for _ in 0..3 {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        harm(&mut server);
+    }
+    for (id, task) in (1..).zip(tasks) {
+        let told = task.await.unwrap();
+        let state = AnyOrder::find(&pool, id).await.unwrap().unwrap();
+        let moved = (state.status().as_str(), state.version()) == ("paid", 1);
+        let effects = number(&pool, &format!("SELECT COUNT(*) FROM effects WHERE order_id = {id}")).await;
+        assert_eq!(effects, i64::from(moved && id % 2 == 1), "order {id}: {told:?}");
+        match told {
+            Ok("applied" | "duplicate") => assert!(moved, "order {id}: {told:?}"),
+            Err(ErrorKind::CommitUnknown) => {}
+            Err(ErrorKind::Database | ErrorKind::Busy | ErrorKind::Effect) => {
+                assert!(!moved, "order {id}: {told:?}")
+            }
+            other => panic!("order {id}: {other:?}"),
+        }
+        // Whatever was answered, the callback comes again, and then it is settled.
+        let again = state.pay(format!("T-{id}"), noon()).apply(&pool).await.unwrap();
+        assert_eq!(again.answer(), onward::Answer::Settled);
+    }
+}
+
+fn killed(server: &mut Server) {
+    server.kill().unwrap();
+    server.start_again().unwrap();
+}
+
+fn restarted(server: &mut Server) {
+    server.restart().unwrap();
+}
+
+/// The process sleeps while the client gives up; the statement that it was sent lives on.
+async fn a_client_that_gave_up<B: Db>(mut server: Server, url: &str) {
+    let pool: Pool<B> = pool(url).await;
+    let mut connection = pool.acquire().await.unwrap();
+    B::run(&mut connection, &crate::db::types::<B>(ORDERS)).await.unwrap();
+    drop(connection);
+    let order = Order::create(row(1)).apply(&pool).await.unwrap().applied().unwrap();
+    let stale = AnyOrder::find(&pool, 1).await.unwrap().unwrap();
+    let _ = AnyOrder::find(&pool, 1).await.unwrap();
+    server.pause().unwrap();
+    let given_up =
+        tokio::time::timeout(Duration::from_millis(300), order.pay("T-1".into(), noon()).apply(&pool)).await;
+    assert!(given_up.is_err(), "a paused server answered");
+    server.resume().unwrap();
+    // Another caller with the same cause: applied by one of the two, and by one only.
+    let outcome = stale.pay("T-1".into(), noon()).apply(&pool).await.unwrap();
+    assert_eq!(outcome.answer(), onward::Answer::Settled);
+    assert_eq!(
+        number(&pool, "SELECT COUNT(*) FROM orders WHERE state = 'paid' AND lock_version = 1").await,
+        1
+    );
+    // Every connection of the pool is in order.
+    for _ in 0..20 {
+        assert_eq!(AnyOrder::find(&pool, 1).await.unwrap().unwrap().version(), 1);
+    }
+}
+
+#[cfg(feature = "postgres")]
+mod postgres {
+    use super::*;
+    use sqlx::Postgres;
+
+    fn durable() -> Server {
+        started(Server::postgres_with(Options { durable: true }))
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn killed_under_load() {
+        let server = durable();
+        let url = server.url("postgres");
+        every_answer_is_true::<Postgres>(server, &url, killed).await;
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn restarted_under_load() {
+        let server = durable();
+        let url = server.url("postgres");
+        every_answer_is_true::<Postgres>(server, &url, restarted).await;
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn paused() {
+        let server = durable();
+        let url = server.url("postgres");
+        a_client_that_gave_up::<Postgres>(server, &url).await;
+    }
+}
+
+#[cfg(feature = "mysql")]
+mod mariadb {
+    use super::*;
+    use sqlx::MySql;
+
+    async fn durable() -> (Server, String) {
+        let server = started(Server::mariadb_with(Options { durable: true }));
+        let admin: Pool<MySql> = pool(&server.url("mysql")).await;
+        MySql::run(&mut admin.acquire().await.unwrap(), "CREATE DATABASE lost").await.unwrap();
+        let url = server.url("lost");
+        (server, url)
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn killed_under_load() {
+        let (server, url) = durable().await;
+        every_answer_is_true::<MySql>(server, &url, killed).await;
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn restarted_under_load() {
+        let (server, url) = durable().await;
+        every_answer_is_true::<MySql>(server, &url, restarted).await;
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn paused() {
+        let (server, url) = durable().await;
+        a_client_that_gave_up::<MySql>(server, &url).await;
+    }
+}
