@@ -167,6 +167,7 @@ pub trait Backend:
 }
 
 /// What is the same on every database; the driver types are concrete only here.
+#[cfg(any(feature = "sqlite", feature = "postgres", feature = "mysql"))]
 macro_rules! driver {
     ($db:ty) => {
         async fn execute(
