@@ -9,7 +9,7 @@ use crate::{
     lifecycle::Lifecycle,
     observe,
     outcome::{Clash, Conflict, Loss, Outcome},
-    plan::{Plan, PlanOn, Prepared, Ready, Ruling},
+    plan::{Plan, PlanOn, Prepared, Ready, Ruling, Verdict},
     policy::restarts,
     row::{Columns, Stored as _},
     session::{Db, Guarded},
@@ -93,34 +93,36 @@ pub(crate) async fn try_once<B: Backend, P: PlanOn<B>>(
             continue;
         };
 
-        let verdict = plan.judge(row).map_err(Fault::Other)?;
-        let open = matches!(verdict.ruling, Ruling::Unmoved | Ruling::Clash(Clash::Stale | Clash::Moved));
-        let found = match verdict.ruling {
-            Ruling::Duplicate => return Ok(Tried::Lost(Loss::Duplicate(verdict.found))),
-            _ if open && ready != Ready::Go => match plan.adopt(verdict.found) {
-                Ok(()) => {
-                    fresh = true;
-                    continue;
+        let Verdict { found, ruling } = plan.judge(row).map_err(Fault::Other)?;
+        let clash = match ruling {
+            Ruling::Duplicate => return Ok(Tried::Lost(Loss::Duplicate(found))),
+            Ruling::Unmoved if ready == Ready::Go && violated.is_none() => {
+                if repeated {
+                    return Err(Fault::Other(Error::new(ErrorKind::NoEffect, "")));
                 }
-                Err(found) => found,
-            },
-            _ if open && violated.is_some() => {
-                if let Some(loss) = holder::<B, P>(plan.holders(), connection, Some(row)).await? {
-                    return Ok(Tried::Lost(loss));
-                }
-                return Ok(Tried::Lost(Loss::clash(verdict.found, Clash::UniqueTaken(None))));
-            }
-            Ruling::Unmoved if repeated => return Err(Fault::Other(Error::new(ErrorKind::NoEffect, ""))),
-            Ruling::Unmoved => {
                 repeated = true;
                 continue;
             }
-            Ruling::Clash(_) => verdict.found,
-        };
-        let clash = match verdict.ruling {
+            // Not written, or refused by an index: what was found is as good as a newer version.
+            Ruling::Unmoved => Clash::Stale,
             Ruling::Clash(clash) => clash,
-            Ruling::Unmoved | Ruling::Duplicate => Clash::Moved,
         };
+        if matches!(clash, Clash::Stale | Clash::Moved) {
+            if ready != Ready::Go {
+                match plan.adopt(found) {
+                    Ok(()) => {
+                        fresh = true;
+                        continue;
+                    }
+                    Err(found) => return Ok(Tried::Lost(Loss::clash(found, clash))),
+                }
+            }
+            if violated.is_some() {
+                let loss = holder::<B, P>(plan.holders(), connection, Some(row)).await?;
+                let unnamed = || Loss::clash(found, Clash::UniqueTaken(None));
+                return Ok(Tried::Lost(loss.unwrap_or_else(unnamed)));
+            }
+        }
         return Ok(Tried::Lost(Loss::clash(found, clash)));
     }
 }
@@ -132,13 +134,11 @@ async fn write<B: Backend, P: PlanOn<B>>(
 ) -> Result<Written, Fault> {
     let (sql, arguments) = plan.write().map_err(Fault::Other)?;
     let savepoint = matches!(scope, Scope::Theirs) && B::ABORTS_ON_ERROR && plan.may_violate();
-    match scope {
-        Scope::Ours(fence) => open::<B>(connection, fence).await.map_err(Fault::of_read::<B>)?,
-        Scope::Theirs if savepoint => {
-            let set = B::command(connection, "SAVEPOINT onward_step").await;
-            set.map_err(Fault::of::<B>)?;
-        }
-        Scope::Alone | Scope::Theirs => {}
+    if let Scope::Ours(fence) = scope {
+        open::<B>(connection, fence).await.map_err(Fault::of_open::<B>)?;
+    }
+    if savepoint {
+        B::command(connection, "SAVEPOINT onward_step").await.map_err(Fault::of::<B>)?;
     }
     let written = match B::execute(connection, sql, arguments).await {
         Ok(rows) => {
@@ -156,12 +156,13 @@ async fn write<B: Backend, P: PlanOn<B>>(
         (Scope::Ours(fence), Ok(Written::No | Written::Violated(_)) | Err(_)) => {
             close::<B>(connection, fence).await.map_err(Fault::of_read::<B>)?;
         }
-        (Scope::Theirs, Ok(done)) if savepoint => {
-            let end = match done {
-                Written::Violated(_) => "ROLLBACK TO SAVEPOINT onward_step; RELEASE SAVEPOINT onward_step",
-                Written::Yes | Written::No => "RELEASE SAVEPOINT onward_step",
-            };
-            B::command(connection, end).await.map_err(Fault::of::<B>)?;
+        (Scope::Theirs, Ok(Written::Yes | Written::No)) if savepoint => {
+            B::command(connection, "RELEASE SAVEPOINT onward_step").await.map_err(Fault::of::<B>)?;
+        }
+        // The step failed, the caller's transaction lives on.
+        (Scope::Theirs, Ok(Written::Violated(_)) | Err(Fault::Other(_))) if savepoint => {
+            let undo = "ROLLBACK TO SAVEPOINT onward_step; RELEASE SAVEPOINT onward_step";
+            B::command(connection, undo).await.map_err(Fault::of::<B>)?;
         }
         _ => {}
     }
@@ -239,7 +240,6 @@ impl<P: Plan> Course<P> {
             }
             let scope = if ours { Scope::Ours(lease.fence()) } else { Scope::Alone };
             let tried = try_once::<B, P>(&mut self.plan, lease.connection(), &scope).await;
-            let pooled = lease.is_pooled();
             match tried {
                 Ok(Tried::Won) => return Ok(Decided::Won(lease.into_guarded())),
                 Ok(Tried::Refused) => {
@@ -254,16 +254,22 @@ impl<P: Plan> Course<P> {
                 }
                 Err(fault) => {
                     // A connection that did not answer is not given back; a borrowed one cannot be replaced.
-                    match fault {
-                        Fault::Unanswered(_) => drop(lease),
-                        _ => lease.release(),
+                    let pooled = lease.is_pooled();
+                    if fault.broke_the_connection() {
+                        drop(lease);
+                    } else {
+                        lease.release();
                     }
-                    match fault {
+                    let fault = match fault {
                         Fault::Unanswered(source) if !pooled => {
-                            return Err(self.failed(Error::new(ErrorKind::CommitUnknown, "").source(source)));
+                            Fault::Other(Error::new(ErrorKind::CommitUnknown, "").source(source))
                         }
-                        fault => self.again(fault).await?,
-                    }
+                        Fault::Lost(source) if !pooled => {
+                            Fault::Other(Error::new(ErrorKind::Database, "").source(source))
+                        }
+                        fault => fault,
+                    };
+                    self.again(fault).await?;
                 }
             }
         }
@@ -330,6 +336,7 @@ impl<P: Plan> Course<P> {
                 self.unsure = Some(source);
                 None
             }
+            Fault::Lost(source) => Some(source.into()),
             Fault::Conflict(source) => Some(source),
         };
         match (self.restarts.next(), source) {

@@ -11,6 +11,8 @@ pub(crate) enum Fault {
     Conflict(BoxError),
     /// The reply was lost: what the statement did is not known.
     Unanswered(sqlx::Error),
+    /// The connection is gone or out of step, but nothing was applied: the whole can be tried again on another one.
+    Lost(sqlx::Error),
     /// Anything else; nothing was applied.
     Other(Error),
 }
@@ -31,9 +33,14 @@ impl Fault {
     /// Of a statement after which nothing holds yet: a lost reply is reason to try again, and no riddle.
     pub(crate) fn of_read<B: Backend>(error: sqlx::Error) -> Self {
         match Self::of::<B>(error) {
-            Self::Unanswered(source) => Self::Conflict(source.into()),
+            Self::Unanswered(source) => Self::Lost(source),
             fault => fault,
         }
+    }
+
+    /// Of the beginning of a transaction, which may have got halfway.
+    pub(crate) fn of_open<B: Backend>(error: sqlx::Error) -> Self {
+        if B::SURVIVES_DROP { Self::of_read::<B>(error) } else { Self::Lost(error) }
     }
 
     /// Of the caller's own work in a transaction that was then rolled back.
@@ -72,11 +79,18 @@ impl Fault {
         matches!(self, Self::Unanswered(_))
     }
 
+    /// Whether the connection must not go back to its pool.
+    pub(crate) fn broke_the_connection(&self) -> bool {
+        matches!(self, Self::Unanswered(_) | Self::Lost(_))
+    }
+
     /// As an error, where an engine conflict means `conflict` and a lost reply that nothing was applied.
     pub(crate) fn into_error(self, conflict: ErrorKind, table: &'static str) -> Error {
         match self {
             Self::Conflict(source) => Error::new(conflict, table).source(source),
-            Self::Unanswered(source) => Error::new(ErrorKind::Database, table).source(source),
+            Self::Unanswered(source) | Self::Lost(source) => {
+                Error::new(ErrorKind::Database, table).source(source)
+            }
             Self::Other(error) => error.table_or(table),
         }
     }

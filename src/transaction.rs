@@ -83,7 +83,7 @@ impl<B: Backend> Transaction<B> {
             self.rollback().await;
             return Err(match Fault::of::<B>(source) {
                 // Nothing was committed yet, so a lost connection means a lost transaction.
-                Fault::Unanswered(source) => Fault::Conflict(source.into()),
+                Fault::Unanswered(source) | Fault::Lost(source) => Fault::Lost(source),
                 Fault::Conflict(source) => Fault::Conflict(source),
                 Fault::Other(error) => Fault::Other(error.into_transaction_lost()),
             });
