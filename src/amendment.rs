@@ -16,7 +16,7 @@ use crate::{
 pub struct Amendment<'c, F: Source> {
     from: F::Any,
     edit: Edit<'c, F>,
-    edited: Option<<F::Any as Lifecycle>::Row>,
+    edited: <F::Any as Lifecycle>::Row,
     check: Option<Check<'c, F>>,
 }
 
@@ -25,7 +25,9 @@ type Edit<'c, F> = Box<dyn Fn(&mut <<F as crate::Handle>::Any as Lifecycle>::Row
 impl<'c, F: Source> Attempt<Amendment<'c, F>> {
     #[doc(hidden)]
     pub fn amendment(from: F, edit: impl Fn(&mut <F::Any as Lifecycle>::Row) + Send + 'c) -> Self {
-        Self::new(Amendment { from: from.widen(), edit: Box::new(edit), edited: None, check: None })
+        let from = from.widen();
+        let edited = from.row().clone();
+        Self::new(Amendment { from, edit: Box::new(edit), edited, check: None })
     }
 
     /// A guard: the row is amended only if it says yes to it, as it is at every try.
@@ -53,8 +55,10 @@ impl<F: Source> Plan for Amendment<'_, F> {
         None
     }
 
-    fn may_violate(&self) -> bool {
-        true
+    fn prepare(&mut self) {
+        let mut row = self.from.row().clone();
+        (self.edit)(&mut row);
+        self.edited = row;
     }
 
     fn ready(&self) -> Ready {
@@ -88,8 +92,7 @@ impl<F: Source> Plan for Amendment<'_, F> {
     }
 
     fn won(&self) -> Result<F, Error> {
-        let row = self.edited.clone().unwrap_or_else(|| self.from.row().clone());
-        let next = self.from.with_row(row, Seal(()));
+        let next = self.from.with_row(self.edited.clone(), Seal(()));
         narrow(next)
     }
 
@@ -108,19 +111,16 @@ impl<B: Backend, F: Source<Any: Stored<B>>> PlanOn<B> for Amendment<'_, F> {
         if version >= F::Any::version_limit() {
             return Err(Error::new(ErrorKind::VersionLimit, F::Any::DESCRIPTION.table));
         }
-        let mut row = self.from.row().clone();
-        (self.edit)(&mut row);
-        if !F::Any::same_place(&row, self.from.row()) {
+        if !F::Any::same_place(&self.edited, self.from.row()) {
             return Err(Error::new(ErrorKind::KeyChanged, F::Any::DESCRIPTION.table));
         }
         let statement = &F::Any::statements(B::DIALECT).amend;
         let arguments = arguments::<B>(statement, |arguments, bind| match bind {
-            Bind::Column(column) => F::Any::bind_column(arguments, &row, column),
+            Bind::Column(column) => F::Any::bind_column(arguments, &self.edited, column),
             Bind::Expected => F::Any::bind_status(arguments, self.from.state()),
             Bind::Version => F::Any::bind_version(arguments, version),
             _ => Err(unbound(bind)),
         })?;
-        self.edited = Some(row);
         Ok((&statement.sql, arguments))
     }
 
@@ -146,8 +146,7 @@ impl<B: Backend, F: Source<Any: Stored<B>>> PlanOn<B> for Amendment<'_, F> {
     }
 
     fn holders(&self) -> Result<Vec<(Clash, Prepared<B>)>, Error> {
-        let row = self.edited.as_ref().unwrap_or_else(|| self.from.row());
-        unique_columns::<B, F::Any>(row)
+        unique_columns::<B, F::Any>(&self.edited)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::{
     backend::Backend,
-    course::{Course, Decided, Scope, try_once},
+    course::{Course, Decided},
     error::{BoxError, Error},
     fault::Fault,
     outcome::Outcome,
@@ -187,10 +187,17 @@ impl<P: Plan> Attempt<P> {
             let next = course.next()?;
             let done = match work(&mut transaction, &next).await {
                 Ok(()) => transaction.try_commit().await,
-                Err(error) => {
-                    transaction.rollback().await;
-                    Err(Fault::of_work::<B>(error.into()))
-                }
+                Err(error) => Err(match Fault::of_work::<B>(error.into()) {
+                    Fault::Other(error) => match transaction.try_rollback().await {
+                        Ok(()) => Fault::Other(error),
+                        // What the work did was kept already; its own error is the source all the same.
+                        Err(kept) => kept.because_of(error),
+                    },
+                    fault => {
+                        transaction.rollback().await;
+                        fault
+                    }
+                }),
             };
             match done {
                 Ok(()) => return Ok(Outcome::Applied(course.won(next))),
@@ -233,8 +240,7 @@ impl<P: Plan> Attempt<P> {
     {
         async move {
             let mut course = Course::new(self);
-            let tried = try_once::<S::Db, P>(&mut course.plan, tx.connection(), &Scope::Theirs).await;
-            match course.theirs(tried)? {
+            match course.decide_in(tx).await? {
                 Decided::Won(()) => course.applied().map(|won| Outcome::Applied(Uncommitted::new(won))),
                 Decided::Lost(loss) => Ok(loss.into()),
                 Decided::Refused => Ok(course.refused()),

@@ -138,6 +138,13 @@ pub trait Backend:
         sql: &'static str,
     ) -> impl Future<Output = Result<(), sqlx::Error>> + Send;
 
+    /// A savepoint by the name that sqlx gives to this depth.
+    #[doc(hidden)]
+    fn savepoint(
+        connection: &mut Self::Connection,
+        depth: usize,
+    ) -> impl Future<Output = Result<(), sqlx::Error>> + Send;
+
     #[doc(hidden)]
     fn fetch(
         connection: &mut Self::Connection,
@@ -161,9 +168,10 @@ pub trait Backend:
     #[doc(hidden)]
     fn is_cut(error: &dyn DatabaseError) -> bool;
 
-    /// Whether a connection given up in the middle of something may go back to its pool once sqlx has rolled back.
+    /// Nothing but our own COMMIT can end a transaction of ours and keep what it did, and a connection given up in the
+    /// middle of something can be put in order again.
     #[doc(hidden)]
-    const SURVIVES_DROP: bool;
+    const EMBEDDED: bool;
 }
 
 /// What is the same on every database; the driver types are concrete only here.
@@ -180,6 +188,11 @@ macro_rules! driver {
         }
 
         async fn command(connection: &mut Self::Connection, sql: &'static str) -> Result<(), sqlx::Error> {
+            sqlx::Executor::execute(connection, sqlx::raw_sql(sql)).await.map(drop)
+        }
+
+        async fn savepoint(connection: &mut Self::Connection, depth: usize) -> Result<(), sqlx::Error> {
+            let sql = sqlx::AssertSqlSafe(format!("SAVEPOINT _sqlx_savepoint_{depth}"));
             sqlx::Executor::execute(connection, sqlx::raw_sql(sql)).await.map(drop)
         }
 
@@ -233,8 +246,9 @@ mod sqlite {
         const BEGIN: &'static str = "BEGIN IMMEDIATE; SAVEPOINT onward_tx";
         const AFTER: Option<&'static str> = None;
         const ABORTS_ON_ERROR: bool = false;
-        // Statements run to their end on a thread of their own, in order; a rollback queued behind them is reliable.
-        const SURVIVES_DROP: bool = true;
+        // Statements run to their end on a thread of their own, in order, so a rollback behind them is reliable; and
+        // the connection may be the only one to a database in memory.
+        const EMBEDDED: bool = true;
 
         driver!(Sqlite);
 
@@ -285,7 +299,7 @@ mod postgres {
         const BEGIN: &'static str = "BEGIN; SAVEPOINT onward_tx";
         const AFTER: Option<&'static str> = None;
         const ABORTS_ON_ERROR: bool = true;
-        const SURVIVES_DROP: bool = false;
+        const EMBEDDED: bool = false;
 
         driver!(Postgres);
 
@@ -351,7 +365,7 @@ mod mysql {
         const BEGIN: &'static str = "SET autocommit = 0; START TRANSACTION; SAVEPOINT onward_tx";
         const AFTER: Option<&'static str> = Some("SET autocommit = 1");
         const ABORTS_ON_ERROR: bool = false;
-        const SURVIVES_DROP: bool = false;
+        const EMBEDDED: bool = false;
 
         driver!(MySql);
 
@@ -367,8 +381,9 @@ mod mysql {
         }
 
         fn is_cut(error: &dyn DatabaseError) -> bool {
-            // 1053 server shutdown, 1152/1184 aborted connection, 1317 query interrupted, 1927 connection killed.
-            matches!(number(error), Some(1053 | 1152 | 1184 | 1317 | 1927))
+            // 1053 server shutdown, 1152/1184 aborted connection, 1317 query interrupted, 1927 connection killed;
+            // 2006/2013 are what proxies answer for a server that is gone.
+            matches!(number(error), Some(1053 | 1152 | 1184 | 1317 | 1927 | 2006 | 2013))
         }
     }
 

@@ -1,193 +1,29 @@
-//! The one algorithm: guard, guarded write, reading again, classification; and around it retries and restarts.
+//! An attempt on its way: tries, retries by the policy, restarts after engine conflicts and lost replies.
 
 use crate::{
     attempt::Attempt,
     backend::Backend,
+    boundary::depth,
     error::{Error, ErrorKind},
     fault::Fault,
     handle::Handle,
     lifecycle::Lifecycle,
     observe,
-    outcome::{Clash, Conflict, Loss, Outcome},
-    plan::{Plan, PlanOn, Prepared, Ready, Ruling, Verdict},
+    outcome::{Clash, Loss, Outcome},
+    plan::{Plan, PlanOn},
     policy::restarts,
-    row::{Columns, Stored as _},
-    session::{Db, Guarded},
-    transaction::{Transaction, close, open},
+    session::{Db, Guarded, Session},
+    single_try::{Scope, Tried, try_once},
+    transaction::Transaction,
 };
 use backon::ExponentialBackoff;
 use sqlx::Pool;
-
-/// Whose transaction a try runs in.
-pub(crate) enum Scope<B: Backend> {
-    /// Each statement on its own.
-    Alone,
-    /// One that we begin, behind this fence, and that stays open for the winner.
-    Ours(B::Fence),
-    /// The caller's.
-    Theirs,
-}
-
-/// What became of one try.
-pub(crate) enum Tried<A: Lifecycle> {
-    Won,
-    /// The guard said no to the row at hand.
-    Refused,
-    Lost(Loss<A>),
-}
 
 /// What became of all tries; `W` is what holds the open transaction, if there is one.
 pub(crate) enum Decided<A: Lifecycle, W> {
     Won(W),
     Refused,
     Lost(Loss<A>),
-}
-
-enum Written {
-    Yes,
-    No,
-    /// A unique index refused it.
-    Violated(sqlx::Error),
-}
-
-/// One try on one connection.
-pub(crate) async fn try_once<B: Backend, P: PlanOn<B>>(
-    plan: &mut P,
-    connection: &mut B::Connection,
-    scope: &Scope<B>,
-) -> Result<Tried<P::Any>, Fault> {
-    let mut fresh = false;
-    let mut repeated = false;
-    loop {
-        let ready = plan.ready();
-        let mut violated = None;
-        match ready {
-            Ready::Go => match write::<B, P>(plan, connection, scope).await? {
-                Written::Yes => return Ok(Tried::Won),
-                Written::No => {}
-                Written::Violated(error) => violated = Some(error),
-            },
-            Ready::Refused if fresh => return Ok(Tried::Refused),
-            // Before a refusal, and where the step is not possible from what we hold: what is true now?
-            Ready::Refused | Ready::Elsewhere => {}
-        }
-
-        let (sql, arguments) = plan.reread(matches!(scope, Scope::Theirs)).map_err(Fault::Other)?;
-        let rows = B::fetch(connection, sql, arguments).await.map_err(Fault::of_read::<B>)?;
-        let Some(row) = rows.first() else {
-            if !P::CREATES {
-                return Ok(Tried::Lost(Loss::NotFound));
-            }
-            if let Some(loss) = holder::<B, P>(plan.holders(), connection, None).await? {
-                return Ok(Tried::Lost(loss));
-            }
-            if repeated {
-                let mut error = Error::new(ErrorKind::UniqueTaken, "");
-                if let Some(violation) = violated {
-                    error = error.source(violation);
-                }
-                return Err(Fault::Other(error));
-            }
-            // What refused it may have gone meanwhile.
-            repeated = true;
-            continue;
-        };
-
-        let Verdict { found, ruling } = plan.judge(row).map_err(Fault::Other)?;
-        let clash = match ruling {
-            Ruling::Duplicate => return Ok(Tried::Lost(Loss::Duplicate(found))),
-            Ruling::Unmoved if ready == Ready::Go && violated.is_none() => {
-                if repeated {
-                    return Err(Fault::Other(Error::new(ErrorKind::NoEffect, "")));
-                }
-                repeated = true;
-                continue;
-            }
-            // Not written, or refused by an index: what was found is as good as a newer version.
-            Ruling::Unmoved => Clash::Stale,
-            Ruling::Clash(clash) => clash,
-        };
-        if matches!(clash, Clash::Stale | Clash::Moved) {
-            if ready != Ready::Go {
-                match plan.adopt(found) {
-                    Ok(()) => {
-                        fresh = true;
-                        continue;
-                    }
-                    Err(found) => return Ok(Tried::Lost(Loss::clash(found, clash))),
-                }
-            }
-            if violated.is_some() {
-                let loss = holder::<B, P>(plan.holders(), connection, Some(row)).await?;
-                let unnamed = || Loss::clash(found, Clash::UniqueTaken(None));
-                return Ok(Tried::Lost(loss.unwrap_or_else(unnamed)));
-            }
-        }
-        return Ok(Tried::Lost(Loss::clash(found, clash)));
-    }
-}
-
-async fn write<B: Backend, P: PlanOn<B>>(
-    plan: &mut P,
-    connection: &mut B::Connection,
-    scope: &Scope<B>,
-) -> Result<Written, Fault> {
-    let (sql, arguments) = plan.write().map_err(Fault::Other)?;
-    let savepoint = matches!(scope, Scope::Theirs) && B::ABORTS_ON_ERROR && plan.may_violate();
-    if let Scope::Ours(fence) = scope {
-        open::<B>(connection, fence).await.map_err(Fault::of_open::<B>)?;
-    }
-    if savepoint {
-        B::command(connection, "SAVEPOINT onward_step").await.map_err(Fault::of::<B>)?;
-    }
-    let written = match B::execute(connection, sql, arguments).await {
-        Ok(rows) => {
-            tracing::trace!(target: "onward", step = plan.name(), rows, "written");
-            Ok(if rows == 0 { Written::No } else { Written::Yes })
-        }
-        Err(sqlx::Error::Database(error)) if error.is_unique_violation() => {
-            Ok(Written::Violated(sqlx::Error::Database(error)))
-        }
-        // In a transaction of ours nothing holds before its commit, so a lost reply there is no riddle.
-        Err(error) if matches!(scope, Scope::Ours(_)) => Err(Fault::of_read::<B>(error)),
-        Err(error) => Err(Fault::of::<B>(error)),
-    };
-    match (scope, &written) {
-        (Scope::Ours(fence), Ok(Written::No | Written::Violated(_)) | Err(_)) => {
-            close::<B>(connection, fence).await.map_err(Fault::of_read::<B>)?;
-        }
-        (Scope::Theirs, Ok(Written::Yes | Written::No)) if savepoint => {
-            B::command(connection, "RELEASE SAVEPOINT onward_step").await.map_err(Fault::of::<B>)?;
-        }
-        // The step failed, the caller's transaction lives on.
-        (Scope::Theirs, Ok(Written::Violated(_)) | Err(Fault::Other(_))) if savepoint => {
-            let undo = "ROLLBACK TO SAVEPOINT onward_step; RELEASE SAVEPOINT onward_step";
-            B::command(connection, undo).await.map_err(Fault::of::<B>)?;
-        }
-        _ => {}
-    }
-    written
-}
-
-/// The row that has the value which a unique index refused; `here` is the attempt's own row.
-async fn holder<B: Backend, P: PlanOn<B>>(
-    lookups: Result<Vec<(Clash, Prepared<B>)>, Error>,
-    connection: &mut B::Connection,
-    here: Option<&B::Row>,
-) -> Result<Option<Loss<P::Any>>, Fault> {
-    for (clash, (sql, arguments)) in lookups.map_err(Fault::Other)? {
-        let rows = B::fetch(connection, sql, arguments).await.map_err(Fault::of_read::<B>)?;
-        let Some(row) = rows.first() else { continue };
-        let columns = Columns::<B, P::Any>::selected(row);
-        let key = P::Any::decode_key(&columns).map_err(Fault::Other)?;
-        let found = match here {
-            Some(here) => P::Any::decode(&Columns::selected(here)),
-            None => P::Any::decode(&columns),
-        };
-        let found = found.map_err(Fault::Other)?;
-        return Ok(Some(Loss::Conflict(Conflict { found, clash, holder: Some(key), attempts: 1 })));
-    }
-    Ok(None)
 }
 
 /// An attempt on its way: how often it was tried, and what is still allowed.
@@ -227,21 +63,24 @@ impl<P: Plan> Course<P> {
                 Ok(lease) => lease,
                 Err(error) => {
                     // Nothing was sent this time, but what was sent before may still be open.
-                    let fault = match self.unsure {
-                        Some(_) => Fault::Conflict(error.into()),
-                        None => Fault::Other(Error::new(ErrorKind::Database, "").source(error)),
-                    };
-                    self.again(fault).await?;
-                    continue;
+                    return Err(match self.unsure {
+                        Some(_) => self.unknown(),
+                        None => self.failed(Error::new(ErrorKind::Database, "").source(error)),
+                    });
                 }
             };
             if !lease.is_pooled() && lease.depth() > 0 {
                 return Err(self.failed(Error::new(ErrorKind::InTransaction, "")));
             }
             let scope = if ours { Scope::Ours(lease.fence()) } else { Scope::Alone };
-            let tried = try_once::<B, P>(&mut self.plan, lease.connection(), &scope).await;
+            let fencing = self.unsure.is_some();
+            let tried = try_once::<B, P>(&mut self.plan, lease.connection(), &scope, fencing).await;
             match tried {
-                Ok(Tried::Won) => return Ok(Decided::Won(lease.into_guarded())),
+                Ok(Tried::Won) => {
+                    // Whatever was sent before can take effect no more.
+                    self.unsure = None;
+                    return Ok(Decided::Won(lease.into_guarded()));
+                }
                 Ok(Tried::Refused) => {
                     lease.release();
                     return Ok(Decided::Refused);
@@ -264,8 +103,8 @@ impl<P: Plan> Course<P> {
                         Fault::Unanswered(source) if !pooled => {
                             Fault::Other(Error::new(ErrorKind::CommitUnknown, "").source(source))
                         }
-                        Fault::Lost(source) if !pooled => {
-                            Fault::Other(Error::new(ErrorKind::Database, "").source(source))
+                        fault @ Fault::Lost(_) if !pooled => {
+                            Fault::Other(fault.into_error(ErrorKind::Database, ""))
                         }
                         fault => fault,
                     };
@@ -327,8 +166,10 @@ impl<P: Plan> Course<P> {
     /// Waits for a restart of the whole after a fault, if it is of the kind that allows one and the budget does.
     pub(crate) async fn again(&mut self, fault: Fault) -> Result<(), Error> {
         let source = match fault {
-            Fault::Other(error) if self.unsure.is_none() => return Err(self.failed(error)),
-            Fault::Other(error) => {
+            Fault::Other(error) | Fault::Broken(error) if self.unsure.is_none() => {
+                return Err(self.failed(error));
+            }
+            Fault::Other(error) | Fault::Broken(error) => {
                 return Err(self.failed(Error::new(ErrorKind::CommitUnknown, "").source(error)));
             }
             Fault::Unanswered(source) => {
@@ -336,8 +177,7 @@ impl<P: Plan> Course<P> {
                 self.unsure = Some(source);
                 None
             }
-            Fault::Lost(source) => Some(source.into()),
-            Fault::Conflict(source) => Some(source),
+            Fault::Lost(source) | Fault::Conflict(source) => Some(source),
         };
         match (self.restarts.next(), source) {
             (Some(delay), _) => {
@@ -351,12 +191,16 @@ impl<P: Plan> Course<P> {
         }
     }
 
-    /// What one try in the caller's transaction means to the caller.
-    pub(crate) fn theirs(
-        &mut self,
-        tried: Result<Tried<P::Any>, Fault>,
-    ) -> Result<Decided<P::Any, ()>, Error> {
-        match tried {
+    /// One try in the caller's transaction.
+    pub(crate) async fn decide_in<S: Session>(&mut self, tx: &mut S) -> Result<Decided<P::Any, ()>, Error>
+    where
+        P: PlanOn<S::Db>,
+    {
+        let connection = tx.connection();
+        if depth::<S::Db>(connection) == 0 {
+            return Err(self.failed(Error::new(ErrorKind::NotInTransaction, "")));
+        }
+        match try_once::<S::Db, P>(&mut self.plan, connection, &Scope::Theirs, false).await {
             Ok(Tried::Won) => Ok(Decided::Won(())),
             Ok(Tried::Refused) => Ok(Decided::Refused),
             Ok(Tried::Lost(loss)) => Ok(Decided::Lost(self.counted(loss))),

@@ -57,11 +57,6 @@ impl<S: State> Plan for Creation<'_, S> {
         None
     }
 
-    fn may_violate(&self) -> bool {
-        // The statement itself leaves out a row that an index refuses, where an error would be fatal.
-        false
-    }
-
     fn ready(&self) -> Ready {
         Ready::Go
     }
@@ -74,9 +69,9 @@ impl<S: State> Plan for Creation<'_, S> {
         false
     }
 
-    fn may_be_ours(&self, _: &Loss<S::Any>) -> bool {
-        // A row of ours would have been found by its key, as a duplicate.
-        false
+    fn may_be_ours(&self, loss: &Loss<S::Any>) -> bool {
+        // A row of ours would be found by its key; if it was amended since, `same` may not know it.
+        matches!(loss, Loss::Conflict(Conflict { clash: Clash::OtherContent, .. }))
     }
 
     fn won(&self) -> Result<S::Handle, Error> {
@@ -114,7 +109,9 @@ impl<B: Backend, S: StoredState<B>> PlanOn<B> for Creation<'_, S> {
 
     fn judge(&self, row: &B::Row) -> Result<Verdict<S::Any>, Error> {
         let found = S::Any::decode(&Columns::selected(row))?;
-        let same = self.same.as_ref().is_none_or(|same| same(&found, &self.row));
+        // A case-insensitive collation finds keys that are not the same.
+        let same = found.key() == S::Any::key_of(&self.row)
+            && self.same.as_ref().is_none_or(|same| same(&found, &self.row));
         let ruling = if same { Ruling::Duplicate } else { Ruling::Clash(Clash::OtherContent) };
         Ok(Verdict { found, ruling })
     }

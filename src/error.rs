@@ -46,11 +46,13 @@ pub enum ErrorKind {
     Unreadable,
     /// The version has reached the largest value of its type; the row was left as it is.
     VersionLimit,
-    /// An index that is not declared refused the new row.
+    /// A trigger, or an index that is not declared, refused the new row.
     UniqueTaken,
+    /// More than one row has this key: several rows were moved, unless the transaction was ours, which was rolled back.
+    KeyNotUnique,
     /// `amend` may not change the key or a guard column.
     KeyChanged,
-    /// A row lock makes sense only inside a transaction.
+    /// A row lock, and `apply_in`, make sense only inside a transaction that was begun with sqlx or `onward::begin`.
     NotInTransaction,
     /// The connection given to `apply` is inside a transaction; there `apply_in` is the right call.
     InTransaction,
@@ -84,6 +86,7 @@ impl ErrorKind {
             Self::Unreadable => "unreadable",
             Self::VersionLimit => "version_limit",
             Self::UniqueTaken => "unique_taken",
+            Self::KeyNotUnique => "key_not_unique",
             Self::KeyChanged => "key_changed",
             Self::NotInTransaction => "not_in_transaction",
             Self::InTransaction => "in_transaction",
@@ -100,7 +103,9 @@ impl ErrorKind {
     /// What happened and what to do.
     fn sentence(self) -> &'static str {
         match self {
-            Self::Database => "the database could not do it",
+            Self::Database => {
+                "the database answered with an error, which is the source of this one; nothing was applied"
+            }
             Self::Busy => "the database was too busy to decide; nothing was applied, try later",
             Self::RestartTransaction => {
                 "the engine gave up this transaction; roll back and do everything in it again"
@@ -108,7 +113,7 @@ impl ErrorKind {
             Self::CommitUnknown => {
                 "the reply was lost, so whether it was applied is not known; read the row before anything else"
             }
-            Self::TransactionLost => "the transaction had already ended inside the work",
+            Self::TransactionLost => "the transaction had ended inside the work",
             Self::Effect => "the work in the same transaction failed; all of it was rolled back",
             Self::NoEffect => {
                 "the update had no effect although state and version are as expected; does a trigger suppress it?"
@@ -116,11 +121,12 @@ impl ErrorKind {
             Self::Unreadable => "this build cannot read the row",
             Self::VersionLimit => "the version has reached the limit of its integer type; widen the column",
             Self::UniqueTaken => {
-                "the database refused the new row for an index that is not declared; declare the column `unique` to have the clash named"
+                "the new row was refused by a trigger, or by an index that is not declared; declare its column `unique` to have the clash named"
             }
+            Self::KeyNotUnique => "more than one row has this key; make it the primary key of the table",
             Self::KeyChanged => "an amendment may not change the key or a guard column",
             Self::NotInTransaction => {
-                "a row lock ends with its statement outside of a transaction; begin one first"
+                "the connection is in no transaction; begin one with sqlx or `onward::begin`"
             }
             Self::InTransaction => {
                 "the connection is inside a transaction; use `apply_in`, which never tries again there"
@@ -216,7 +222,9 @@ impl Error {
 
     /// Nothing was applied, and the same call may well succeed a little later.
     pub fn is_transient(&self) -> bool {
+        let full = || self.0.source.as_ref().and_then(|source| source.downcast_ref());
         matches!(self.0.kind, ErrorKind::Busy | ErrorKind::RestartTransaction | ErrorKind::Behind)
+            || matches!(full(), Some(sqlx::Error::PoolTimedOut))
     }
 }
 

@@ -12,9 +12,11 @@ pub(crate) enum Fault {
     /// The reply was lost: what the statement did is not known.
     Unanswered(sqlx::Error),
     /// The connection is gone or out of step, but nothing was applied: the whole can be tried again on another one.
-    Lost(sqlx::Error),
+    Lost(BoxError),
     /// Anything else; nothing was applied.
     Other(Error),
+    /// Likewise, and the connection is in no state to be used again.
+    Broken(Error),
 }
 
 impl Fault {
@@ -33,14 +35,19 @@ impl Fault {
     /// Of a statement after which nothing holds yet: a lost reply is reason to try again, and no riddle.
     pub(crate) fn of_read<B: Backend>(error: sqlx::Error) -> Self {
         match Self::of::<B>(error) {
-            Self::Unanswered(source) => Self::Lost(source),
+            Self::Unanswered(source) => Self::Lost(source.into()),
             fault => fault,
         }
     }
 
     /// Of the beginning of a transaction, which may have got halfway.
     pub(crate) fn of_open<B: Backend>(error: sqlx::Error) -> Self {
-        if B::SURVIVES_DROP { Self::of_read::<B>(error) } else { Self::Lost(error) }
+        match Self::of_read::<B>(error) {
+            Self::Conflict(busy) if B::EMBEDDED => Self::Conflict(busy),
+            Self::Conflict(source) | Self::Lost(source) => Self::Lost(source),
+            Self::Other(error) => Self::Broken(error),
+            fault => fault,
+        }
     }
 
     /// Of the caller's own work in a transaction that was then rolled back.
@@ -75,23 +82,30 @@ impl Fault {
         false
     }
 
+    /// The same with the error of the work as its source.
+    pub(crate) fn because_of(self, error: Error) -> Self {
+        match self {
+            Self::Other(lost) => Self::Other(lost.source(error)),
+            fault => fault,
+        }
+    }
+
     pub(crate) fn is_unanswered(&self) -> bool {
         matches!(self, Self::Unanswered(_))
     }
 
     /// Whether the connection must not go back to its pool.
     pub(crate) fn broke_the_connection(&self) -> bool {
-        matches!(self, Self::Unanswered(_) | Self::Lost(_))
+        matches!(self, Self::Unanswered(_) | Self::Lost(_) | Self::Broken(_))
     }
 
     /// As an error, where an engine conflict means `conflict` and a lost reply that nothing was applied.
     pub(crate) fn into_error(self, conflict: ErrorKind, table: &'static str) -> Error {
         match self {
             Self::Conflict(source) => Error::new(conflict, table).source(source),
-            Self::Unanswered(source) | Self::Lost(source) => {
-                Error::new(ErrorKind::Database, table).source(source)
-            }
-            Self::Other(error) => error.table_or(table),
+            Self::Unanswered(source) => Error::new(ErrorKind::Database, table).source(source),
+            Self::Lost(source) => Error::new(ErrorKind::Database, table).source(source),
+            Self::Other(error) | Self::Broken(error) => error.table_or(table),
         }
     }
 }

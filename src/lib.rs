@@ -75,6 +75,7 @@
 mod amendment;
 mod attempt;
 mod backend;
+mod boundary;
 mod course;
 mod creation;
 mod declare;
@@ -89,6 +90,7 @@ mod policy;
 mod row;
 mod serialize;
 mod session;
+mod single_try;
 mod statement;
 #[cfg(feature = "testkit")]
 pub mod testkit;

@@ -23,8 +23,8 @@ pub trait Plan: Send + Sized {
     fn name(&self) -> &'static str;
     fn key(&self) -> &<Self::Any as Lifecycle>::Key;
     fn cause(&self) -> Option<String>;
-    /// Whether its UPDATE writes columns that a unique index may refuse.
-    fn may_violate(&self) -> bool;
+    /// Computes what is to be written from the row at hand, where that is the caller's wish.
+    fn prepare(&mut self) {}
     fn ready(&self) -> Ready;
     /// Goes on from a fresh row, if the step is possible from there.
     fn adopt(&mut self, found: Self::Any) -> Result<(), Self::Any>;

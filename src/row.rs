@@ -59,8 +59,15 @@ impl<'r, B: Backend, A: Stored<B>> Columns<'r, B, A> {
     /// A row of any SELECT that has all columns, by their names.
     pub(crate) fn named(row: &'r B::Row) -> Result<Self, sqlx::Error> {
         let place = |name: &str| {
-            let found = row.columns().iter().position(|column| column.name().eq_ignore_ascii_case(name));
-            found.ok_or_else(|| sqlx::Error::ColumnNotFound(name.into()))
+            let columns = row.columns().iter().enumerate();
+            let mut found = columns.filter(|(_, column)| column.name().eq_ignore_ascii_case(name));
+            match (found.next(), found.next()) {
+                (Some((place, _)), None) => Ok(place),
+                (None, _) => Err(sqlx::Error::ColumnNotFound(name.into())),
+                (Some(_), Some(_)) => Err(sqlx::Error::Decode(
+                    format!("the column `{name}` is there twice; name the other one `AS` something").into(),
+                )),
+            }
         };
         let places = selected(A::DESCRIPTION).map(place).collect::<Result<_, _>>()?;
         Ok(Self { row, places: Some(places), of: PhantomData })
@@ -76,7 +83,7 @@ impl<'r, B: Backend, A: Stored<B>> Columns<'r, B, A> {
         B: Supports<T>,
     {
         <B as Supports<T>>::get(self.row, self.place(column))
-            .map_err(|error| self.unreadable(column, "cannot be read").source(error))
+            .map_err(|error| self.unreadable(column, &format!("cannot be read: {error}")).source(error))
     }
 
     /// A column that must have a value.
@@ -191,7 +198,7 @@ pub(crate) fn arguments<B: Backend>(
 pub(crate) fn locate<B: Backend, A: Stored<B>>(row: &A::Row, locked: bool) -> Result<Prepared<B>, Error> {
     let statements = A::statements(B::DIALECT);
     let statement = match B::DIALECT {
-        Dialect::MySql if locked => &statements.lock,
+        Dialect::Postgres | Dialect::MySql if locked => &statements.lock,
         _ => &statements.find,
     };
     let place: Vec<usize> = A::DESCRIPTION.place().collect();

@@ -3,9 +3,11 @@
 //! Arguments are turned into [`Db`] before a future is made, so that no trait with a lifetime sits inside one: that is
 //! what keeps every call usable in `tokio::spawn` and in handlers.
 
-use crate::backend::Backend;
+use crate::{
+    backend::Backend,
+    boundary::{close, depth},
+};
 use sqlx::{Database, Pool, Transaction, pool::PoolConnection};
-use sqlx_core::transaction::TransactionManager;
 use std::ops::{Deref, DerefMut};
 
 /// A connection that somebody else looks after: a transaction, a pooled or a plain connection.
@@ -135,7 +137,7 @@ impl<B: Backend> Lease<'_, B> {
 
     /// How many transactions and savepoints are open on it.
     pub(crate) fn depth(&mut self) -> usize {
-        <B::TransactionManager as TransactionManager>::get_transaction_depth(self.connection())
+        depth::<B>(self.connection())
     }
 
     pub(crate) fn is_pooled(&self) -> bool {
@@ -161,7 +163,8 @@ impl<B: Backend> Lease<'_, B> {
 ///
 /// A future can be dropped at any await. On PostgreSQL and MySQL that can leave a connection in the middle of the
 /// protocol or inside a transaction, and the pool would hand it out again: a later write on it "succeeds" and is lost.
-/// So a connection that was not released is closed instead.
+/// So a connection that was not released is closed instead. On SQLite, where it may be the only one to a database in
+/// memory, it is put in order by a task of its own and then goes back.
 #[derive(Debug)]
 pub(crate) struct Guarded<B: Backend> {
     connection: Option<PoolConnection<B>>,
@@ -199,11 +202,15 @@ impl<B: Backend> Drop for Guarded<B> {
         let Some(mut connection) = self.connection.take() else {
             return;
         };
-        B::lower(&self.fence);
-        if B::SURVIVES_DROP {
-            <B::TransactionManager as TransactionManager>::start_rollback(&mut connection);
-        } else {
-            drop(connection.detach());
+        let fence = self.fence.clone();
+        match tokio::runtime::Handle::try_current() {
+            // The fence stays up until what was on its way has come to its end and is rolled back.
+            Ok(runtime) if B::EMBEDDED => drop(runtime.spawn(async move {
+                if close::<B>(&mut connection, &fence).await.is_err() {
+                    drop(connection.detach());
+                }
+            })),
+            _ => drop(connection.detach()),
         }
     }
 }

@@ -2,11 +2,12 @@
 
 use crate::{
     backend::Backend,
+    boundary::{after, close, depth, open},
     error::{Error, ErrorKind},
     fault::Fault,
     session::{Guarded, Session},
 };
-use sqlx::{Pool, SqlSafeStr as _};
+use sqlx::Pool;
 use sqlx_core::transaction::TransactionManager;
 use std::ops::{Deref, DerefMut};
 
@@ -79,13 +80,20 @@ impl<B: Backend> Transaction<B> {
     }
 
     pub(crate) async fn try_commit(mut self) -> Result<(), Fault> {
+        if depth::<B>(&self.connection) != 1 {
+            self.rollback().await;
+            let error = Error::new(ErrorKind::TransactionLost, "");
+            return Err(Fault::Other(
+                error.note("the work has left a transaction of its own open, or has ended this one"),
+            ));
+        }
         if let Err(source) = B::command(&mut self.connection, "RELEASE SAVEPOINT onward_tx").await {
             self.rollback().await;
             return Err(match Fault::of::<B>(source) {
                 // Nothing was committed yet, so a lost connection means a lost transaction.
-                Fault::Unanswered(source) | Fault::Lost(source) => Fault::Lost(source),
-                Fault::Conflict(source) => Fault::Conflict(source),
-                Fault::Other(error) => Fault::Other(error.into_transaction_lost()),
+                Fault::Unanswered(source) => Fault::Lost(source.into()),
+                Fault::Other(error) | Fault::Broken(error) => Fault::Other(error.into_transaction_lost()),
+                fault => fault,
             });
         }
         B::lower(&self.connection.fence);
@@ -107,47 +115,28 @@ impl<B: Backend> Transaction<B> {
         }
     }
 
+    /// Rolls back, and says so if something in it had been kept already: by a COMMIT of the work's own, or by DDL.
+    pub(crate) async fn try_rollback(mut self) -> Result<(), Fault> {
+        let kept = if B::EMBEDDED || depth::<B>(&self.connection) > 1 {
+            None
+        } else {
+            let undone = B::command(&mut self.connection, "ROLLBACK TO SAVEPOINT onward_tx").await;
+            match undone.map_err(Fault::of::<B>) {
+                Err(Fault::Other(error)) => Some(Fault::Other(error.into_transaction_lost())),
+                // A connection that is lost takes its transaction with it.
+                _ => None,
+            }
+        };
+        self.rollback().await;
+        kept.map_or(Ok(()), Err)
+    }
+
     /// Rolls back. A connection that cannot be told any more is closed, and the database rolls back by itself.
     pub async fn rollback(mut self) {
         let fence = self.connection.fence.clone();
         if close::<B>(&mut self.connection, &fence).await.is_ok() {
             self.connection.release();
         }
-    }
-}
-
-/// Begins on a connection that is in no transaction.
-pub(crate) async fn open<B: Backend>(
-    connection: &mut B::Connection,
-    fence: &B::Fence,
-) -> Result<(), sqlx::Error> {
-    <B::TransactionManager as TransactionManager>::begin(connection, Some(B::BEGIN.into_sql_str())).await?;
-    B::raise(fence, connection).await
-}
-
-/// Rolls back and leaves the connection as it was found.
-pub(crate) async fn close<B: Backend>(
-    connection: &mut B::Connection,
-    fence: &B::Fence,
-) -> Result<(), sqlx::Error> {
-    // The work may have begun transactions of its own and not ended them.
-    while <B::TransactionManager as TransactionManager>::get_transaction_depth(connection) > 1 {
-        <B::TransactionManager as TransactionManager>::rollback(connection).await?;
-    }
-    if let Err(error) = <B::TransactionManager as TransactionManager>::rollback(connection).await {
-        // SQLite refuses to roll back what it has ended by itself, and sqlx would go on counting the transaction.
-        let sqlx::Error::Database(_) = error else { return Err(error) };
-        B::command(connection, "BEGIN").await?;
-        <B::TransactionManager as TransactionManager>::rollback(connection).await?;
-    }
-    B::lower(fence);
-    after::<B>(connection).await
-}
-
-async fn after<B: Backend>(connection: &mut B::Connection) -> Result<(), sqlx::Error> {
-    match B::AFTER {
-        Some(sql) => B::command(connection, sql).await,
-        None => Ok(()),
     }
 }
 

@@ -118,8 +118,10 @@ where
         (!texts.is_empty()).then(|| texts.join(", "))
     }
 
-    fn may_violate(&self) -> bool {
-        !T::Any::DESCRIPTION.states[T::INDEX].own.is_empty()
+    fn prepare(&mut self) {
+        if let (Some(facts), Some(from)) = (&self.facts, F::view(&self.from)) {
+            self.new = facts(from);
+        }
     }
 
     fn ready(&self) -> Ready {
@@ -184,9 +186,6 @@ where
     T: StoredState<B>,
 {
     fn write(&mut self) -> Result<Prepared<B>, Error> {
-        if let (Some(facts), Some(from)) = (&self.facts, F::view(&self.from)) {
-            self.new = facts(from);
-        }
         let version = self.from.version();
         if version >= T::Any::version_limit() {
             return Err(Error::new(ErrorKind::VersionLimit, T::Any::DESCRIPTION.table));

@@ -52,10 +52,13 @@ impl<B: Backend, P: Plan> Won<B, P> {
     ///
     /// # Errors
     ///
-    /// None in practice: a connection that cannot be told any more is closed, which rolls back as well.
+    /// [`ErrorKind::TransactionLost`] if the work has ended the transaction by itself, by a COMMIT of its own or by
+    /// DDL on MySQL, so that something was kept: read the row again.
     pub async fn rollback(self) -> Result<P::Back, Error> {
-        self.transaction.rollback().await;
-        self.course.plan.back()
+        match self.transaction.try_rollback().await {
+            Ok(()) => self.course.plan.back(),
+            Err(fault) => Err(self.course.failed(fault.into_error(ErrorKind::RestartTransaction, ""))),
+        }
     }
 }
 

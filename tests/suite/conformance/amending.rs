@@ -13,6 +13,7 @@ on_every_database![
     a_unique_clash_of_an_amendment_is_named,
     an_amendment_in_a_transaction,
     facts_computed_from_the_row_are_computed_again,
+    a_computed_cause_is_the_one_that_is_compared,
 ];
 
 async fn amends_that_each_add_are_all_in<B: Db>(db: Fixture<B>) {
@@ -90,4 +91,15 @@ async fn facts_computed_from_the_row_are_computed_again<B: Db>(db: Fixture<B>) {
     let paid = attempt.policy(Policy::retry(2)).apply(&db.pool).await.unwrap().applied().unwrap();
     assert_eq!(paid.trade_no, "cash-900");
     assert_eq!(db.text("SELECT trade_no FROM orders").await, "cash-900");
+}
+
+async fn a_computed_cause_is_the_one_that_is_compared<B: Db>(db: Fixture<B>) {
+    db.orders(1).await;
+    let stale = db.pending(1).await;
+    db.paid(1, "cash-1").await;
+    let any =
+        db.any(1).await.pay(String::new(), noon()).facts_from(|order| (format!("cash-{}", order.id), noon()));
+    assert_eq!(any.apply(&db.pool).await.unwrap().as_str(), "duplicate");
+    let typed = stale.pay(String::new(), noon()).facts_from(|order| (format!("cash-{}", order.id), noon()));
+    assert_eq!(typed.check(|_| false).apply(&db.pool).await.unwrap().as_str(), "duplicate");
 }

@@ -125,6 +125,12 @@ async fn rows_of_ones_own_selects<B: Db>(db: Fixture<B>) {
     let AnyOrder::Shipped(order) = any else { panic!("{any:?}") };
     assert_eq!((order.version(), order.trade_no.as_str(), order.order_no.as_str()), (2, "T-1", "N-1"));
     assert_eq!(AnyOrder::COLUMNS.len(), columns.split(", ").count());
+
+    // The same name twice would make one row of two.
+    let sql = format!("SELECT 7 AS id, {} FROM orders o", AnyOrder::columns::<B>("o"));
+    let rows = B::fetch(&mut connection, Box::leak(sql.into_boxed_str()), Default::default()).await.unwrap();
+    let error = <AnyOrder as sqlx::FromRow<B::Row>>::from_row(&rows[0]).unwrap_err();
+    assert!(error.to_string().contains("`id` is there twice"), "{error}");
 }
 
 async fn the_clock_of_the_database_is_utc<B: Db>(db: Fixture<B>) {

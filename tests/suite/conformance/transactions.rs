@@ -21,6 +21,10 @@ on_every_database![
     a_single_connection_is_enough,
     losing_starts_no_work,
     a_connection_inside_a_transaction_is_turned_away,
+    a_connection_outside_of_one_is_turned_away,
+    a_nested_transaction_left_open_commits_nothing,
+    work_that_commits_by_itself_is_told,
+    a_key_that_is_not_unique,
 ];
 
 #[derive(Debug, thiserror::Error)]
@@ -320,4 +324,108 @@ async fn a_connection_inside_a_transaction_is_turned_away<B: Db>(db: Fixture<B>)
     assert_eq!(error.kind(), ErrorKind::InTransaction);
     connection.close().await.unwrap();
     assert_eq!(db.state(1).await, "pending:0");
+}
+
+async fn a_connection_outside_of_one_is_turned_away<B: Db>(db: Fixture<B>) {
+    db.orders(1).await;
+    let order = db.pending(1).await;
+    let mut connection = db.pool.acquire().await.unwrap();
+    let error = order.pay("T-1".into(), noon()).apply_in(&mut connection).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::NotInTransaction);
+    assert_eq!(db.state(1).await, "pending:0");
+}
+
+/// On a pool of one connection, that an attempt is seen by everybody.
+async fn the_pool_is_in_order<B: Db>(db: &Fixture<B>, id: i64) {
+    db.paid(id, &format!("T-{id}")).await;
+    let other = sqlx::Pool::<B>::connect(&db.url).await.unwrap();
+    assert_eq!(AnyOrder::find(&other, id).await.unwrap().unwrap().version(), 1);
+    other.close().await;
+}
+
+async fn a_nested_transaction_left_open_commits_nothing<B: Db>(_: Fixture<B>) {
+    use sqlx::Connection as _;
+    let db = B::fresh(1).await;
+    db.orders(4).await;
+    let forgotten = async move |tx: &mut B::Connection, _: &_| -> Result<(), sqlx::Error> {
+        let mut nested = tx.begin().await?;
+        B::run(&mut nested, "INSERT INTO effects VALUES (1, 'mail')").await?;
+        std::mem::forget(nested);
+        Ok(())
+    };
+    let error =
+        db.pending(1).await.pay("T-1".into(), noon()).apply_with(&db.pool, forgotten).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::TransactionLost);
+    the_pool_is_in_order(&db, 2).await;
+
+    // The same and then dropped.
+    let attempt = db.pending(1).await.pay("T-1".into(), noon());
+    let Applied(mut won) = attempt.begin(&db.pool).await.unwrap() else { panic!() };
+    std::mem::forget(won.parts().0.begin().await.unwrap());
+    drop(won);
+    the_pool_is_in_order(&db, 3).await;
+
+    // A transaction of sqlx's that could not begin ends ours when it is dropped: what follows must not be kept.
+    let swallowed = async move |tx: &mut B::Connection, _: &_| -> Result<(), sqlx::Error> {
+        drop(tx.begin_with("BEGIN").await);
+        let _ = B::run(tx, "SELECT 1").await;
+        let _ = B::run(tx, "INSERT INTO effects VALUES (1, 'mail')").await;
+        Err(sqlx::Error::RowNotFound)
+    };
+    let error =
+        db.pending(1).await.pay("T-1".into(), noon()).apply_with(&db.pool, swallowed).await.unwrap_err();
+    the_pool_is_in_order(&db, 4).await;
+    // PostgreSQL cannot be kept from committing a statement that stands alone; the error says so.
+    let (kind, kept) =
+        if B::ENGINE == "postgres" { (ErrorKind::TransactionLost, 1) } else { (ErrorKind::Effect, 0) };
+    assert_eq!(db.number("SELECT COUNT(*) FROM effects").await, kept, "{error:?}");
+    if B::ENGINE != "mariadb" {
+        assert_eq!(error.kind(), kind, "{error:?}");
+    }
+    assert_eq!(db.state(1).await, "pending:0");
+}
+
+async fn work_that_commits_by_itself_is_told<B: Db>(db: Fixture<B>) {
+    db.orders(2).await;
+    let commits = if B::ENGINE == "mariadb" { "CREATE TABLE late (id INT)" } else { "COMMIT" };
+    let work = async move |tx: &mut B::Connection, _: &_| -> Result<(), SoldOut> {
+        let _ = B::run(tx, commits).await;
+        Err(SoldOut)
+    };
+    let error = db.pending(1).await.pay("T-1".into(), noon()).apply_with(&db.pool, work).await.unwrap_err();
+    let attempt = db.pending(2).await.pay("T-2".into(), noon());
+    let Applied(mut won) = attempt.begin(&db.pool).await.unwrap() else { panic!() };
+    let _ = B::run(won.parts().0, &commits.replace("late", "later")).await;
+    let back = won.rollback().await.map_err(|error| error.kind());
+    if B::ENGINE == "sqlite" {
+        // The fence turns a COMMIT that is not ours into a rollback.
+        assert_eq!(error.kind(), ErrorKind::Effect);
+        assert_eq!((db.state(1).await.as_str(), db.state(2).await.as_str()), ("pending:0", "pending:0"));
+        assert_eq!(back.unwrap().version(), 0);
+    } else {
+        assert_eq!(
+            (error.kind(), back.unwrap_err()),
+            (ErrorKind::TransactionLost, ErrorKind::TransactionLost)
+        );
+        assert!(format!("{error:?}").contains("SoldOut"), "{error:?}");
+        assert_eq!((db.state(1).await.as_str(), db.state(2).await.as_str()), ("paid:1", "paid:1"));
+    }
+}
+
+async fn a_key_that_is_not_unique<B: Db>(db: Fixture<B>) {
+    db.orders(0).await;
+    let loose =
+        crate::lifecycles::ORDERS.split(';').next().unwrap().replace("PRIMARY KEY", "").replace("UNIQUE", "");
+    db.run("DROP TABLE orders").await;
+    db.run(&loose).await;
+    for _ in 0..2 {
+        db.run("INSERT INTO orders (id, order_no, cust_no, amount_cents, state) VALUES (1, 'A', 7, 500, 'pending')").await;
+    }
+    let (one, two) = (db.pending(1).await, db.pending(1).await);
+    let work = async move |_: &mut B::Connection, _: &_| Ok::<(), SoldOut>(());
+    let error = one.pay("T-1".into(), noon()).apply_with(&db.pool, work).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::KeyNotUnique);
+    assert_eq!(db.number("SELECT COUNT(*) FROM orders WHERE state = 'pending'").await, 2);
+    let error = two.pay("T-1".into(), noon()).apply(&db.pool).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::KeyNotUnique);
 }

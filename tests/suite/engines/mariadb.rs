@@ -147,3 +147,53 @@ async fn a_status_in_capitals_is_another_text() {
     let page = Order::<Pending>::list(&db.pool, None, 5).await.unwrap();
     assert_eq!(page.rows[0].as_ref().unwrap_err().kind(), ErrorKind::Unreadable);
 }
+
+#[tokio::test]
+async fn a_transaction_that_cannot_begin_leaves_no_connection_without_autocommit() {
+    let db = MySql::fresh(1).await;
+    db.orders(2).await;
+    // A connection on which no transaction can begin goes back to the pool.
+    db.run("XA START 'x'").await;
+    let work = async move |tx: &mut sqlx::MySqlConnection, _: &_| {
+        MySql::run(tx, "INSERT INTO effects VALUES (1, 'mail')").await.map(drop)
+    };
+    let other = sqlx::MySqlPool::connect(&db.url).await.unwrap();
+    let order = AnyOrder::find(&other, 1).await.unwrap().unwrap();
+    let error = order.pay("T-1".into(), noon()).apply_with(&db.pool, work).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Database);
+    // It did not go back: the next attempt is on a new connection, and everybody sees it.
+    db.paid(2, "T-2").await;
+    assert_eq!(AnyOrder::find(&other, 2).await.unwrap().unwrap().version(), 1);
+}
+
+#[tokio::test]
+async fn a_swallowed_deadlock_in_a_nested_transaction_keeps_nothing() {
+    use sqlx::Connection as _;
+    let db = MySql::fresh(5).await;
+    db.orders(1).await;
+    let work = async move |tx: &mut sqlx::MySqlConnection, _: &_| -> Result<(), sqlx::Error> {
+        let mut nested = tx.begin().await?;
+        // The engine rolls everything back, savepoints and all, and nobody notices.
+        MySql::run(&mut nested, "ROLLBACK").await?;
+        MySql::run(&mut nested, "INSERT INTO effects VALUES (1, 'mail')").await?;
+        drop(nested);
+        Err(sqlx::Error::RowNotFound)
+    };
+    let error = db.pending(1).await.pay("T-1".into(), noon()).apply_with(&db.pool, work).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::TransactionLost, "{error:?}");
+    assert_eq!(db.number("SELECT COUNT(*) FROM effects").await, 0);
+    assert_eq!(db.state(1).await, "pending:0");
+}
+
+#[tokio::test]
+async fn keys_that_are_equal_only_to_the_collation_are_two() {
+    use crate::lifecycles::parcels::*;
+    let db = MySql::fresh(2).await;
+    db.run(PARCELS).await;
+    let row = |code: &str| ParcelRow { code: code.into(), tenant_id: 1, r#type: None };
+    let _ = Parcel::create(row("ab1")).apply(&db.pool).await.unwrap().applied().unwrap();
+    for code in ["AB1", "ab1 "] {
+        let outcome = Parcel::create(row(code)).apply(&db.pool).await.unwrap();
+        assert_eq!(outcome.as_str(), "other_content", "{code:?}");
+    }
+}

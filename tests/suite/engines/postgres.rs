@@ -140,3 +140,32 @@ async fn codes_not_texts_decide() {
         assert_eq!(outcome.as_str(), "cause_taken");
     }
 }
+
+#[tokio::test]
+async fn a_refusal_in_an_old_snapshot_is_no_answer() {
+    let db = Postgres::fresh(5).await;
+    db.orders(1).await;
+    let mut tx = db.pool.begin().await.unwrap();
+    Postgres::run(&mut tx, "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ").await.unwrap();
+    let order = AnyOrder::find(&mut tx, 1).await.unwrap().unwrap();
+    db.paid(1, "T-1").await;
+    let error = order.pay("T-1".into(), noon()).check(|_| false).apply_in(&mut tx).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::RestartTransaction);
+}
+
+#[tokio::test]
+async fn an_index_on_the_status_does_not_kill_the_callers_transaction() {
+    let db = Postgres::fresh(5).await;
+    db.orders(2).await;
+    db.run("CREATE UNIQUE INDEX one_cancelled ON orders (cust_no) WHERE state = 'cancelled'").await;
+    let _ = db.pending(1).await.cancel().apply(&db.pool).await.unwrap().applied().unwrap();
+    let mut tx = onward::begin(&db.pool).await.unwrap();
+    let two = AnyOrder::find(&mut tx, 2).await.unwrap().unwrap();
+    assert_eq!(two.cancel().apply_in(&mut tx).await.unwrap().as_str(), "unique_taken");
+    let two = AnyOrder::find(&mut tx, 2).await.unwrap().unwrap();
+    let long = two.pay("x".repeat(65), noon()).apply_in(&mut tx).await.unwrap_err();
+    assert_eq!(long.kind(), ErrorKind::Database);
+    Postgres::run(&mut tx, "INSERT INTO effects VALUES (2, 'alive')").await.unwrap();
+    tx.commit().await.unwrap();
+    assert_eq!(db.number("SELECT COUNT(*) FROM effects").await, 1);
+}

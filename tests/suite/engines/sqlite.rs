@@ -81,3 +81,51 @@ async fn a_misspelt_column_is_an_error() {
     let error = order.pay("T-1".into(), noon()).apply(&db.pool).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Database);
 }
+
+#[tokio::test]
+async fn a_refusal_in_an_old_snapshot_is_no_answer() {
+    let db = Sqlite::fresh(5).await;
+    db.orders(1).await;
+    let mut tx = db.pool.begin().await.unwrap();
+    let order = AnyOrder::find(&mut tx, 1).await.unwrap().unwrap();
+    db.paid(1, "T-1").await;
+    let error = order.pay("T-1".into(), noon()).check(|_| false).apply_in(&mut tx).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::RestartTransaction);
+}
+
+#[tokio::test]
+async fn a_rollback_of_the_engines_in_a_nested_transaction() {
+    use sqlx::Connection as _;
+    // A database in memory lives as long as its only connection, so that must survive.
+    let db =
+        sqlx::sqlite::SqlitePoolOptions::new().max_connections(1).connect("sqlite::memory:").await.unwrap();
+    Sqlite::run(&mut db.acquire().await.unwrap(), &crate::db::types::<Sqlite>(crate::lifecycles::ORDERS))
+        .await
+        .unwrap();
+    let trigger = "CREATE TRIGGER ends BEFORE DELETE ON stock BEGIN SELECT RAISE(ROLLBACK, 'no'); END";
+    sqlx::raw_sql(trigger).execute(&db).await.unwrap();
+    let created = crate::lifecycles::Order::create(crate::lifecycles::row(1)).apply(&db).await.unwrap();
+    drop(created.applied().unwrap());
+    for _ in 0..3 {
+        let any = AnyOrder::find(&db, 1).await.unwrap().unwrap();
+        let work = async move |tx: &mut sqlx::SqliteConnection, _: &_| -> Result<(), sqlx::Error> {
+            let mut nested = tx.begin().await?;
+            Sqlite::run(&mut nested, "DELETE FROM stock").await?;
+            nested.commit().await
+        };
+        let error = any.pay("T-1".into(), noon()).apply_with(&db, work).await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Effect, "{error:?}");
+        // And dropped in the middle of it.
+        let any = AnyOrder::find(&db, 1).await.unwrap().unwrap();
+        let onward::Outcome::Applied(mut won) = any.pay("T-1".into(), noon()).begin(&db).await.unwrap()
+        else {
+            panic!()
+        };
+        let nested = won.parts().0.begin().await.unwrap();
+        std::mem::forget(nested);
+        let _ = Sqlite::run(won.parts().0, "DELETE FROM stock").await;
+        drop(won);
+    }
+    let any = AnyOrder::find(&db, 1).await.unwrap().unwrap();
+    assert_eq!(any.pay("T-1".into(), noon()).apply(&db).await.unwrap().as_str(), "applied");
+}

@@ -1,0 +1,64 @@
+//! Where a transaction of ours begins and ends on a connection.
+
+use crate::backend::Backend;
+use sqlx::SqlSafeStr as _;
+use sqlx_core::transaction::TransactionManager;
+
+/// Begins on a connection that is in no transaction.
+pub(crate) async fn open<B: Backend>(
+    connection: &mut B::Connection,
+    fence: &B::Fence,
+) -> Result<(), sqlx::Error> {
+    <B::TransactionManager as TransactionManager>::begin(connection, Some(B::BEGIN.into_sql_str())).await?;
+    B::raise(fence, connection).await
+}
+
+/// Rolls back and leaves the connection as it was found; after an error it must not be used any more.
+pub(crate) async fn close<B: Backend>(
+    connection: &mut B::Connection,
+    fence: &B::Fence,
+) -> Result<(), sqlx::Error> {
+    if B::EMBEDDED {
+        unwind::<B>(connection).await?;
+    } else if depth::<B>(connection) == 1 {
+        <B::TransactionManager as TransactionManager>::rollback(connection).await?;
+    } else {
+        // The work has left a transaction of its own open, or has made sqlx end ours.
+        return Err(sqlx::Error::BeginFailed);
+    }
+    B::lower(fence);
+    after::<B>(connection).await
+}
+
+/// Rolls back whatever is open. SQLite may have ended it by itself, savepoints and all, while sqlx still counts them;
+/// so they are set up again, empty, to be counted down.
+async fn unwind<B: Backend>(connection: &mut B::Connection) -> Result<(), sqlx::Error> {
+    let open = depth::<B>(connection);
+    if open == 1 && <B::TransactionManager as TransactionManager>::rollback(connection).await.is_ok() {
+        return Ok(());
+    }
+    let _ = B::command(connection, "ROLLBACK").await;
+    for level in 0..open {
+        match level {
+            0 => B::command(connection, "BEGIN").await?,
+            _ => B::savepoint(connection, level).await?,
+        }
+    }
+    while depth::<B>(connection) > 0 {
+        <B::TransactionManager as TransactionManager>::rollback(connection).await?;
+    }
+    Ok(())
+}
+
+/// How many transactions and savepoints sqlx counts on it.
+pub(crate) fn depth<B: Backend>(connection: &B::Connection) -> usize {
+    <B::TransactionManager as TransactionManager>::get_transaction_depth(connection)
+}
+
+/// Sets back what the beginning has set.
+pub(crate) async fn after<B: Backend>(connection: &mut B::Connection) -> Result<(), sqlx::Error> {
+    match B::AFTER {
+        Some(sql) => B::command(connection, sql).await,
+        None => Ok(()),
+    }
+}
