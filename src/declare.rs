@@ -68,8 +68,9 @@
 ///   `Shipped: Paid` builds on `Paid`: it still knows its facts. Stored is the name in snake case, or `Paid = "PAID"`;
 ///   `as i16` stores integers, and each state says which (`Paid = 2`); `as enum "type"` a PostgreSQL enum.
 /// - **`transitions { name: Source | Source -> Target by fact; }`** `by` names the *cause*: the business fact that asks for the
-///   step (the payment's trade number, not the delivery's event id), by which a repeat is told from a second one. It
-///   is unique over the lifecycle: put a unique index under it. `shared` allows several rows to move by the same
+///   step (the payment's trade number, not the delivery's event id), by which a repeat is told from a second one.
+///   Without `by`, every later attempt counts as a repeat. It must come back from its column unchanged (a text, an
+///   integer, a `Uuid`), and is unique over the lifecycle: put a unique index under it. `shared` allows several rows to move by the same
 ///   cause; `by (channel, trade_no)` is composite.
 ///
 /// # What it yields
@@ -85,6 +86,8 @@
 /// - `Order::create`, `Order::load`, `Order::list`, `amend`; `AnyOrder::find`, `AnyOrder::lock`, `facts`, `allows`,
 ///   `COLUMNS`, and `sqlx::FromRow` for SELECTs of your own.
 /// - `AnyOrder::DESCRIPTION`, the declaration as [data](crate::Description).
+///
+/// One lifecycle per module, since its states are types there. An `Option` is seen by its name, not through an alias.
 ///
 /// Types of columns must be `Clone`, `Debug`, `PartialEq` and `Serialize`, and sqlx must know them on the database
 /// ([`Supports`](crate::Supports)).

@@ -260,6 +260,13 @@ async fn everything_runs_in_spawned_tasks_and_generic_code<B: Db>(db: Fixture<B>
         let Applied(won) = order.pay(format!("T-{id}"), noon()).begin(pool).await? else { panic!() };
         won.commit().await
     }
+    async fn held<B: onward::Backend>(
+        c: &mut sqlx::pool::PoolConnection<B>,
+        id: i64,
+    ) -> Result<Order<Paid>, Error> {
+        let order: Order<Pending> = Order::load(&mut *c, id).await?;
+        order.pay(format!("T-{id}"), noon()).apply(c).await?.applied()
+    }
     fn spawn<B: onward::Backend>(pool: sqlx::Pool<B>) -> tokio::task::JoinHandle<Result<(), Error>> {
         tokio::spawn(async move {
             let _ = pay(&pool, 1).await?.applied()?;
@@ -271,10 +278,11 @@ async fn everything_runs_in_spawned_tasks_and_generic_code<B: Db>(db: Fixture<B>
             begun(&pool, 4).await?;
             let page = Order::<Paid>::list(&pool, None, 10).await?;
             assert_eq!(page.rows.len(), 4);
+            held(&mut pool.acquire().await.unwrap(), 5).await?;
             Ok(())
         })
     }
-    db.orders(4).await;
+    db.orders(5).await;
     spawn(db.pool.clone()).await.unwrap().unwrap();
 }
 
