@@ -188,17 +188,14 @@ where
         let rows =
             rows.map_err(|fault| fault.into_error(ErrorKind::Busy, S::Any::DESCRIPTION.table).step("list"))?;
         // A last key that cannot be read is passed over, so that the next page begins with that row.
-        let keys = rows.iter().rev().map(|row| S::Any::decode_key(&Columns::selected(row)));
-        let next = match keys.clone().find_map(Result::ok) {
-            _ if rows.len() < limit as usize || limit == 0 => None,
-            Some(key) if limit > 1 || keys.clone().all(|key| key.is_ok()) => Some(key),
-            _ => {
-                return Err(keys
-                    .filter_map(Result::err)
-                    .next()
-                    .unwrap_or_else(|| Error::new(ErrorKind::Unreadable, S::Any::DESCRIPTION.table)));
-            }
-        };
+        let keys = || rows.iter().rev().map(|row| S::Any::decode_key(&Columns::selected(row)));
+        let next = if limit == 0 || rows.len() < limit as usize { None } else { keys().find_map(Result::ok) };
+        if limit == 1
+            && let Some(error) = keys().find_map(Result::err)
+        {
+            // There would be no way past it.
+            return Err(error);
+        }
         let decoded = rows.iter().map(|row| {
             let any = S::Any::decode(&Columns::selected(row))?;
             S::narrow(any).map_err(|any| {

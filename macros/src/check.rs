@@ -2,12 +2,14 @@
 //!
 //! Pure functions over the model; each mistake is reported on its very word, with what to do about it.
 
+mod attributes;
 mod causes;
 mod fields;
 mod graph;
 mod names;
 mod types;
 
+pub(crate) use attributes::attributes;
 pub(crate) use causes::causes;
 pub(crate) use fields::fields;
 pub(crate) use graph::graph;

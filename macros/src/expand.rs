@@ -22,13 +22,14 @@ mod stored;
 mod values;
 mod words;
 
+use crate::attribute::deprecated;
 use crate::model::Declaration;
-use proc_macro2::TokenStream;
+use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use words::Words;
 
 pub(crate) fn expand(declaration: &Declaration) -> TokenStream {
     let words = Words::of(declaration);
-    [
+    let items = [
         data::data,
         methods::methods,
         reading::reading,
@@ -40,5 +41,31 @@ pub(crate) fn expand(declaration: &Declaration) -> TokenStream {
     ]
     .map(|part| part(declaration, &words))
     .into_iter()
-    .collect()
+    .collect();
+    if deprecates(declaration) { allow_deprecated(&words, items) } else { items }
+}
+
+/// Whether the user deprecates a type or a field; what is written here uses all of them.
+fn deprecates(declaration: &Declaration) -> bool {
+    let Declaration { lifecycle, row, any, states, .. } = declaration;
+    let types = [&lifecycle.attrs, &row.attrs, &any.attrs];
+    let fields = row.columns.iter().chain(states.iter().flat_map(|state| &state.facts));
+    let attributes = types.into_iter().chain(states.iter().map(|state| &state.attrs));
+    attributes.chain(fields.map(|field| &field.attrs)).any(|attributes| deprecated(attributes))
+}
+
+/// Puts `#[allow(deprecated)]` before each item.
+fn allow_deprecated(words: &Words<'_>, items: TokenStream) -> TokenStream {
+    let mut begins = true;
+    let items = items.into_iter().map(|token| {
+        let allow = begins.then(|| generate!(words => #[allow(deprecated)]));
+        // An item ends with its braces, or with a `;`.
+        begins = match &token {
+            TokenTree::Group(group) => group.delimiter() == Delimiter::Brace,
+            TokenTree::Punct(punct) => punct.as_char() == ';',
+            _ => false,
+        };
+        generate!(words => #allow #token)
+    });
+    items.collect()
 }

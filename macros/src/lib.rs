@@ -4,6 +4,7 @@
 //! cannot be a lifecycle (`check`), each mistake on its very word, and writes the types and methods
 //! (`expand`). What a lifecycle *means* stays in the main crate.
 
+mod attribute;
 mod check;
 mod expand;
 mod integer;
@@ -35,6 +36,7 @@ fn declaration(input: TokenStream) -> syn::Result<Declaration> {
     let declaration = resolve::resolve(syntax, &mut report);
     // A name that means nothing leaves a hole in the graph, and a hole looks like further mistakes.
     let whole = report.is_empty();
+    check::attributes(&declaration, &mut report);
     check::names(&declaration, &mut report);
     check::fields(&declaration, &mut report);
     check::types(&declaration, &mut report);

@@ -11,13 +11,14 @@ mod transitions;
 pub(crate) use states::StateSyntax;
 pub(crate) use transitions::{CauseSyntax, TransitionSyntax};
 
+use crate::attribute::said;
 use crate::model::{Any, Lifecycle, Row};
 use crate::report::{Report, known_names};
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::ext::IdentExt;
 use syn::parse::{ParseStream, Parser};
-use syn::{Attribute, Error, Ident, Result, Token, bracketed};
+use syn::{Attribute, Error, Ident, Result, Token, Visibility, bracketed};
 
 /// A declaration as it was written.
 pub(crate) struct Syntax {
@@ -54,6 +55,7 @@ fn sections(input: ParseStream<'_>, report: &mut Report) -> Result<Syntax> {
     let row = fields::row(input, report, &lifecycle.name)?;
     let (any, states) = states::states(input, report, &row.name)?;
     let transitions = transitions::transitions(input, report, &any.name)?;
+    refuse_attributes(input, report)?;
     if !input.is_empty() {
         refuse_journal(input)?;
         return Err(Error::new(input.span(), "nothing may follow the transitions; take this out"));
@@ -103,20 +105,31 @@ fn name(input: ParseStream<'_>, before: impl ToTokens, what: &str) -> Result<Ide
 /// Attributes and doc comments. Half a lifecycle is none, so no part of it may be switched off.
 fn attributes(input: ParseStream<'_>, report: &mut Report) -> Result<Vec<Attribute>> {
     let attributes = input.call(Attribute::parse_outer)?;
-    for attribute in &attributes {
-        let path = attribute.path();
-        if path.is_ident("cfg") || path.is_ident("cfg_attr") {
-            let word = path.to_token_stream();
-            report.at(
-                path,
-                format!(
-                    "the lifecycle is one whole; put `#[{word}]` on the invocation of \
-                 `lifecycle!`"
-                ),
-            );
+    for meta in attributes.iter().flat_map(|attribute| said(&attribute.meta)) {
+        if meta.path().is_ident("cfg") {
+            let message = "the lifecycle is one whole; put `#[cfg]` on the invocation of `lifecycle!`";
+            report.at(meta.path(), message);
         }
     }
     Ok(attributes)
+}
+
+/// A visibility where there is a choice only for the whole.
+fn refuse_visibility(input: ParseStream<'_>, report: &mut Report, because: &str) -> Result<()> {
+    match input.parse()? {
+        Visibility::Inherited => {}
+        vis => report.at(vis, format!("{because}; take this `pub` out")),
+    }
+    Ok(())
+}
+
+/// Attributes and doc comments where there is nothing that they could belong to.
+fn refuse_attributes(input: ParseStream<'_>, report: &mut Report) -> Result<()> {
+    if let attributes @ [_, ..] = input.call(Attribute::parse_outer)?.as_slice() {
+        let attributes = attributes.iter().map(ToTokens::to_token_stream).collect::<TokenStream>();
+        report.at(attributes, "no attributes or doc comments stand here; take this out");
+    }
+    Ok(())
 }
 
 /// `<…>` after the name of a generated type.

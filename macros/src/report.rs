@@ -48,11 +48,16 @@ pub(crate) fn known_names<S: Display>(unknown: impl Display, names: impl IntoIte
 
 /// Names as they stand in a sentence: `` `a`, `b` and `c` ``.
 pub(crate) fn list<S: Display>(names: &[S]) -> String {
+    series(names, "and")
+}
+
+/// The same with another word before the last.
+pub(crate) fn series<S: Display>(names: &[S], before_last: &str) -> String {
     let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
     match quoted.split_last() {
         None => String::new(),
         Some((last, [])) => last.clone(),
-        Some((last, rest)) => format!("{} and {last}", rest.join(", ")),
+        Some((last, rest)) => format!("{} {before_last} {last}", rest.join(", ")),
     }
 }
 

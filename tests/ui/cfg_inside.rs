@@ -4,7 +4,7 @@ onward::lifecycle! {
     pub enum AnyOrder: OrderStatus {
         Pending,
         Paid { trade_no: String },
-        #[cfg_attr(unix, doc = "")]
+        #[cfg_attr(unix, cfg(feature = "cancel"))]
         Cancelled,
     }
     transitions {

@@ -1,6 +1,6 @@
 //! What asks for a transition, and whether it can still be told later.
 
-use crate::model::{Cause, Declaration, Transition, same_column};
+use crate::model::{Cause, Declaration, Field, Transition, last_segment, same_column};
 use crate::report::Report;
 
 pub(crate) fn causes(declaration: &Declaration, report: &mut Report) {
@@ -13,7 +13,8 @@ pub(crate) fn causes(declaration: &Declaration, report: &mut Report) {
     }
 }
 
-/// A cause is never null, or two rows without one would be taken for one cause, or none.
+/// A cause is never null, or two rows without one would be taken for one cause, or none; and it comes back as it
+/// went in.
 fn written(declaration: &Declaration, step: &Transition, cause: &Cause, report: &mut Report) {
     let facts = &declaration.states[step.target.index].facts;
     for (place, named) in cause.facts.iter().enumerate() {
@@ -30,7 +31,28 @@ fn written(declaration: &Declaration, step: &Transition, cause: &Cause, report: 
                     step.name,
                 ),
             );
+        } else if let Some(what) = rounded(&facts[named.index]) {
+            report.at(
+                word,
+                format!(
+                    "`{word}` is {what}, which a column may round, and then a repeat would look \
+                     like another cause; name a fact that comes back unchanged: a text, an \
+                     integer or a Uuid"
+                ),
+            );
         }
+    }
+}
+
+/// What a fact is whose value a column may round: the cause is compared as the database returned it.
+fn rounded(fact: &Field) -> Option<&'static str> {
+    match last_segment(&fact.ty)?.ident.to_string().as_str() {
+        "f32" | "f64" => Some("a floating-point number"),
+        "DateTime" | "NaiveDateTime" | "OffsetDateTime" | "PrimitiveDateTime" | "SystemTime" | "Instant" => {
+            Some("a point in time")
+        }
+        "NaiveTime" | "Time" => Some("a time of day"),
+        _ => None,
     }
 }
 

@@ -1,6 +1,6 @@
 //! The types that hold data: handle, row, states, the enum of handles, and all facts side by side.
 
-use super::attributes::{derives, doc, docs, documented};
+use super::attributes::{derives, doc, docs, documented, visibility};
 use super::fields::{text, typed};
 use super::words::Words;
 use crate::model::{Declaration, Field};
@@ -36,7 +36,7 @@ fn row(declaration: &Declaration, words: &Words<'_>) -> TokenStream {
     let row = &declaration.row;
     let (vis, name) = (&row.vis, &row.name);
     let otherwise = format!("What every row of the table `{}` has.", declaration.lifecycle.table.value());
-    let (attributes, derives) = (documented(&row.attrs, &otherwise), derives(&row.attrs));
+    let (attributes, derives) = (documented(&row.attrs, &otherwise), derives(&row.attrs, name));
     let columns = row.columns.iter().enumerate().map(|(place, column)| {
         let key = if place == 0 { ", the key" } else { "" };
         let otherwise = format!("The column `{}`{key}.", column.column.value());
@@ -58,9 +58,9 @@ fn state_struct(declaration: &Declaration, words: &Words<'_>, state: usize) -> T
     let earlier = earlier.into_iter().map(|fact| field(words, fact, &docs(&fact.attrs, &fact_doc(fact))));
     let state = &declaration.states[state];
     let own = state.facts.iter().map(|fact| field(words, fact, &documented(&fact.attrs, &fact_doc(fact))));
-    let (vis, name) = (&declaration.any.vis, &state.name);
+    let (vis, name) = (visibility(declaration, &state.name), &state.name);
     let otherwise = format!("The state `{}` of [`{}`].", text(name), text(words.order));
-    let (attributes, derives) = (documented(&state.attrs, &otherwise), derives(&state.attrs));
+    let (attributes, derives) = (documented(&state.attrs, &otherwise), derives(&state.attrs, name));
     let doc = doc("The columns that every row has.");
     // `Paid { paid_at }` is as it should be.
     let (prefix, suffix) =
@@ -110,7 +110,7 @@ fn any(declaration: &Declaration, words: &Words<'_>) -> TokenStream {
 
 fn facts(declaration: &Declaration, words: &Words<'_>) -> TokenStream {
     let Words { order, facts: name, .. } = words;
-    let vis = &declaration.any.vis;
+    let vis = visibility(declaration, name);
     let doc = doc(&format!("The facts of [`{}`], as far as they are known in its state.", text(order)));
     let columns = declaration.fact_columns();
     let facts = columns.iter().map(|fact| {

@@ -16,6 +16,19 @@ pub(super) fn handle(declaration: &Declaration, words: &Words<'_>) -> TokenStrea
 
 fn deref(words: &Words<'_>, states: &[&Ident]) -> TokenStream {
     let Words { order, row, any, s, .. } = words;
+    let of_states = states.iter().map(|state| {
+        let words = words.at(state);
+        generate! { words =>
+            #[automatically_derived]
+            impl ::core::ops::Deref for #state {
+                type Target = #row;
+
+                fn deref(&self) -> &#row {
+                    &self.row
+                }
+            }
+        }
+    });
     generate! { words =>
         #[automatically_derived]
         impl<#s> ::core::ops::Deref for #order<#s> {
@@ -26,16 +39,7 @@ fn deref(words: &Words<'_>, states: &[&Ident]) -> TokenStream {
             }
         }
 
-        #(
-            #[automatically_derived]
-            impl ::core::ops::Deref for #states {
-                type Target = #row;
-
-                fn deref(&self) -> &#row {
-                    &self.row
-                }
-            }
-        )*
+        #(#of_states)*
 
         #[automatically_derived]
         impl ::core::ops::Deref for #any {

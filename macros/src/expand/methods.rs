@@ -3,25 +3,24 @@
 use super::attributes::documented;
 use super::fields::{parameters, text};
 use super::words::Words;
-use crate::model::{Declaration, Field, Transition};
+use crate::model::{Declaration, Field, State, Transition};
+use crate::report::series;
 use proc_macro2::{Literal, TokenStream};
 
 /// More parameters than that, and clippy finds them too many.
 const MANY: usize = 7;
 
+/// What a transition of the enum of handles does besides.
+const ELSEWHERE: &str = "\n\nFrom any other state nothing is written; the outcome says what the row is.";
+
 pub(super) fn methods(declaration: &Declaration, words: &Words<'_>) -> TokenStream {
     let Words { order, any, .. } = words;
-    let methods: Vec<TokenStream> = declaration
-        .transitions
-        .iter()
-        .enumerate()
-        .map(|(place, step)| method(declaration, words, place, step))
-        .collect();
+    let steps = || declaration.transitions.iter().enumerate();
     let of_states = declaration.states.iter().enumerate().filter_map(|(index, state)| {
         let create = (index == 0).then(|| create(declaration, words));
-        let leaves = |step: &Transition| step.sources.iter().any(|source| source.index == index);
-        let steps = declaration.transitions.iter().zip(&methods).filter(|(step, _)| leaves(step));
-        let methods: Vec<&TokenStream> = create.iter().chain(steps.map(|(_, method)| method)).collect();
+        let leaving = steps().filter(|(_, step)| step.sources.iter().any(|source| source.index == index));
+        let steps = leaving.map(|(place, step)| method(declaration, words, place, step, ""));
+        let methods: Vec<TokenStream> = create.into_iter().chain(steps).collect();
         let name = &state.name;
         (!methods.is_empty()).then(|| {
             generate! { words =>
@@ -30,6 +29,7 @@ pub(super) fn methods(declaration: &Declaration, words: &Words<'_>) -> TokenStre
             }
         })
     });
+    let methods = steps().map(|(place, step)| method(declaration, words, place, step, ELSEWHERE));
     generate! { words =>
         #(#of_states)*
 
@@ -53,18 +53,16 @@ fn create(declaration: &Declaration, words: &Words<'_>) -> TokenStream {
     }
 }
 
-fn method(declaration: &Declaration, words: &Words<'_>, place: usize, step: &Transition) -> TokenStream {
+fn method(
+    declaration: &Declaration,
+    words: &Words<'_>,
+    place: usize,
+    step: &Transition,
+    elsewhere: &str,
+) -> TokenStream {
     let krate = words.krate;
     let target = &declaration.states[step.target.index];
-    let sources: Vec<String> =
-        step.sources.iter().map(|source| format!("`{}`", text(&source.word))).collect();
-    let otherwise = format!(
-        "The transition `{}`: from {} to `{}`.",
-        text(&step.name),
-        either(&sources),
-        text(&target.name),
-    );
-    let attributes = documented(&step.attrs, &otherwise);
+    let attributes = documented(&step.attrs, &format!("{}{elsewhere}", documentation(step, target)));
     let (name, to, parameters) = (&step.name, &target.name, parameters(words, &target.facts));
     let (facts, many) = (new(words, &target.facts), many(words, &target.facts));
     let place = Literal::usize_unsuffixed(place);
@@ -73,6 +71,23 @@ fn method(declaration: &Declaration, words: &Words<'_>, place: usize, step: &Tra
         #many
         pub fn #name<'c>(self, #parameters) -> #krate::Attempt<#krate::Transition<'c, Self, #to>> {
             #krate::Attempt::transition(self, #place, #facts)
+        }
+    }
+}
+
+/// What a transition does, if the user does not say it.
+fn documentation(step: &Transition, target: &State) -> String {
+    let sources: Vec<String> = step.sources.iter().map(|source| text(&source.word)).collect();
+    let (name, sources, to) = (text(&step.name), series(&sources, "or"), text(&target.name));
+    let step_itself = format!("The transition `{name}`: from {sources} to `{to}`");
+    match &step.cause {
+        Some(cause) => {
+            let facts: Vec<String> = cause.facts.iter().map(|fact| text(&fact.word)).collect();
+            format!("{step_itself}, caused by {}.", series(&facts, "and"))
+        }
+        None if target.facts.is_empty() => format!("{step_itself}."),
+        None => {
+            format!("{step_itself}.\n\nIt has no cause, so every later attempt is taken for a repeat.")
         }
     }
 }
@@ -86,12 +101,4 @@ fn new(words: &Words<'_>, facts: &[Field]) -> TokenStream {
 fn many(words: &Words<'_>, facts: &[Field]) -> Option<TokenStream> {
     // Beside the facts stands the row, or the handle.
     (facts.len() + 1 > MANY).then(|| generate!(words => #[allow(clippy::too_many_arguments)]))
-}
-
-/// `a`, `a or b`, `a, b or c`
-fn either(names: &[String]) -> String {
-    match names.split_last() {
-        Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
-        _ => names.concat(),
-    }
 }

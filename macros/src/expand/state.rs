@@ -13,8 +13,9 @@ pub(super) fn states(declaration: &Declaration, words: &Words<'_>) -> TokenStrea
 }
 
 fn implementation(declaration: &Declaration, words: &Words<'_>, index: usize, state: &State) -> TokenStream {
-    let Words { krate, order, row, any, status, m, .. } = words;
     let name = &state.name;
+    let words = &words.at(name);
+    let Words { krate, order, row, any, status, m, .. } = words;
     let place = Index::from(index);
     let new = state.facts.iter().map(|fact| typed(words, fact));
     // Where there is but one state, nothing is left for a second arm.

@@ -16,8 +16,9 @@ pub(super) fn stored(declaration: &Declaration, words: &Words<'_>) -> TokenStrea
 }
 
 fn of_state(declaration: &Declaration, words: &Words<'_>, index: usize, state: &State) -> TokenStream {
-    let Words { krate, any, b, .. } = words;
     let name = &state.name;
+    let words = &words.at(name);
+    let Words { krate, any, b, .. } = words;
     let supported = supported(words, state.facts.iter().map(Field::inner));
     let values = (0..state.facts.len()).map(Index::from).map(|place| generate!(words => new.#place));
     let binds = state.facts.iter().zip(values).map(|(fact, value)| bound(words, fact, &value));

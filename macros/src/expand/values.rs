@@ -1,6 +1,6 @@
 //! Statuses and transitions as values.
 
-use super::attributes::doc;
+use super::attributes::{doc, visibility};
 use super::fields::text;
 use super::words::Words;
 use crate::model::{Declaration, Stored, Value};
@@ -132,7 +132,7 @@ fn definition(
     summary: &str,
     variants: &[(&Ident, String)],
 ) -> TokenStream {
-    let vis = &declaration.any.vis;
+    let vis = visibility(declaration, name);
     let summary = doc(summary);
     let docs = variants.iter().map(|(_, text)| doc(text));
     let names = variants.iter().map(|(name, _)| name);

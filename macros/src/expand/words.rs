@@ -6,6 +6,7 @@ use quote::ToTokens;
 use std::collections::HashSet;
 
 /// The names of the generated types, and type parameters that hide none of the user's types.
+#[derive(Clone)]
 pub(super) struct Words<'a> {
     /// Where the output stands, but for the users' own words: at the lifecycle's name, or the compiler would
     /// point at the whole declaration.
@@ -63,6 +64,13 @@ impl<'a> Words<'a> {
             m: free("M"),
             r: free("R"),
         }
+    }
+}
+
+impl Words<'_> {
+    /// The same for output that stands at another name.
+    pub(super) fn at(&self, name: &Ident) -> Self {
+        Self { site: name.span().resolved_at(Span::mixed_site()), ..self.clone() }
     }
 }
 

@@ -24,11 +24,20 @@ pub(crate) fn lifecycle(input: ParseStream<'_>, report: &mut Report) -> Result<L
     let name = name(input, word, "the name of the lifecycle")?;
     refuse_generics(input, &name)?;
     if !input.peek(Token![in]) {
-        let table = name.to_string().to_snake_case();
-        let message = format!(
-            "say in which table it lives: `struct {name} in \"{table}s\";`, then the row in \
-             a struct of its own"
-        );
+        let written = name.to_string();
+        let lifecycle = written.strip_suffix("Row").filter(|name| !name.is_empty()).unwrap_or(&written);
+        let table = lifecycle.to_snake_case();
+        let message = if input.peek(syn::token::Brace) {
+            format!(
+                "the handle comes first: `struct {lifecycle} in \"{table}s\";`, then the row: \
+                 `struct {lifecycle}Row {{ … }}`"
+            )
+        } else {
+            format!(
+                "say in which table it lives: `struct {lifecycle} in \"{table}s\";`, then the row in \
+                 a struct of its own"
+            )
+        };
         return Err(Error::new_spanned(name, message));
     }
     let word: Token![in] = input.parse()?;

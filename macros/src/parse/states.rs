@@ -2,7 +2,9 @@
 
 use super::fields::facts;
 use super::header::text;
-use super::{ITEM_ENDS, attributes, comma, items, missing, name, peek_parentheses, refuse_generics};
+use super::{
+    ITEM_ENDS, attributes, comma, items, missing, name, peek_parentheses, refuse_generics, refuse_visibility,
+};
 use crate::model::{Any, Field, Stored, Value};
 use crate::report::Report;
 use quote::{ToTokens, quote};
@@ -74,6 +76,7 @@ fn stored(input: ParseStream<'_>) -> Result<Stored> {
 
 fn state(input: ParseStream<'_>, report: &mut Report) -> Result<StateSyntax> {
     let attrs = attributes(input, report)?;
+    refuse_visibility(input, report, "states are as visible as their enum")?;
     let name = name(input, attrs.last(), "a state's name")?;
     if peek_parentheses(input) {
         let message = format!("facts have names, since they are columns: `{name} {{ trade_no: String }}`");

@@ -1,6 +1,9 @@
 //! `transitions { refund: Paid | Shipped -> Refunded by refund_no; }`
 
-use super::{attributes, comma, items, keyword, missing, name, peek_parentheses, peek_word, refuse_journal};
+use super::{
+    attributes, comma, items, keyword, missing, name, peek_parentheses, peek_word, refuse_attributes,
+    refuse_journal, refuse_visibility,
+};
 use crate::report::{Report, known_names};
 use quote::ToTokens;
 use syn::ext::IdentExt;
@@ -22,12 +25,16 @@ pub(crate) struct CauseSyntax {
     pub(crate) shared: bool,
 }
 
+const VISIBILITY: &str = "transitions are as visible as their lifecycle";
+
 pub(crate) fn transitions(
     input: ParseStream<'_>,
     report: &mut Report,
     any: &Ident,
 ) -> Result<Vec<TransitionSyntax>> {
+    refuse_attributes(input, report)?;
     refuse_journal(input)?;
+    refuse_visibility(input, report, VISIBILITY)?;
     let message = "the steps come next: `transitions { pay: Pending -> Paid; }`";
     let word = keyword(input, "transitions", any, message)?;
     if !input.peek(syn::token::Brace) {
@@ -47,6 +54,7 @@ pub(crate) fn transitions(
 
 fn transition(input: ParseStream<'_>, report: &mut Report) -> Result<TransitionSyntax> {
     let attrs = attributes(input, report)?;
+    refuse_visibility(input, report, VISIBILITY)?;
     let name = name(input, attrs.last(), "a transition's name")?;
     if input.parse::<Token![:]>().is_err() {
         return Err(missing(
@@ -55,7 +63,7 @@ fn transition(input: ParseStream<'_>, report: &mut Report) -> Result<TransitionS
             format!("a `:` and the states are expected here: `{name}: Pending -> Paid;`"),
         ));
     }
-    let mut sources = vec![super::name(input, &name, "the state that it leaves")?];
+    let mut sources = vec![source(input, &name)?];
     while let Ok(word) = input.parse::<Token![|]>() {
         sources.push(super::name(input, word, "another state that it leaves")?);
     }
@@ -77,6 +85,14 @@ fn transition(input: ParseStream<'_>, report: &mut Report) -> Result<TransitionS
     let transition = TransitionSyntax { attrs, name, sources, target, cause };
     end(input, report, &transition)?;
     Ok(transition)
+}
+
+/// The first state that it leaves. There is no word for all of them: a state that comes later would join unseen.
+fn source(input: ParseStream<'_>, before: &Ident) -> Result<Ident> {
+    if peek_word(input).is_some_and(|word| word != "_") {
+        return name(input, before, "the state that it leaves");
+    }
+    Err(missing(input, before, "name each state that it leaves: `A | B -> C`"))
 }
 
 /// `by …`, if it is there.

@@ -1,6 +1,6 @@
 //! What asks for a transition.
 
-use super::{assert_mistake, order, sound};
+use super::{assert_mistake, assert_mistake_part, order, sound};
 
 #[test]
 fn a_cause_that_is_no_fact_of_the_target() {
@@ -50,6 +50,31 @@ fn a_cause_that_may_be_null() {
         "`channel` may be null, and then nobody can tell whether `pay` was already taken \
              for it; take the `Option` off `channel` in `Paid`, or name another fact",
     );
+}
+
+#[test]
+fn a_cause_that_a_column_may_round() {
+    let paid = |ty: &str| order("by trade_no", "by paid_at").replace("DateTime<Utc>", ty);
+    assert_mistake(
+        &paid("DateTime<Utc>"),
+        "paid_at",
+        "`paid_at` is a point in time, which a column may round, and then a repeat would look like \
+         another cause; name a fact that comes back unchanged: a text, an integer or a Uuid",
+    );
+    let point =
+        ["NaiveDateTime", "time::OffsetDateTime", "PrimitiveDateTime", "std::time::SystemTime", "Instant"];
+    for (types, what) in [
+        (point.as_slice(), "is a point in time, which a column may round"),
+        (&["NaiveTime", "Time"], "is a time of day, which a column may round"),
+        (&["f32", "core::primitive::f64"], "is a floating-point number, which a column may round"),
+    ] {
+        for ty in types {
+            assert_mistake_part(&paid(ty), "paid_at", what);
+        }
+    }
+    for ty in ["String", "i64", "Uuid", "rust_decimal::Decimal", "NaiveDate", "Date"] {
+        sound(&paid(ty));
+    }
 }
 
 #[test]

@@ -1,8 +1,11 @@
 //! The output, printed as a person would have written it, against `macros/tests/expansion/*.rs`.
 
-use super::sound;
+use super::{ORDER, assert_mistake, assert_mistake_part, order as changed, sound};
 use crate::expand::expand;
+use proc_macro2::{Span, TokenTree};
+use quote::ToTokens;
 use std::path::PathBuf;
+use syn::{Attribute, Item};
 
 #[track_caller]
 fn assert_expansion(name: &str, declaration: &str) {
@@ -94,4 +97,120 @@ fn approval() {
         }
         "#,
     );
+}
+
+fn items(declaration: &str) -> Vec<Item> {
+    syn::parse2::<syn::File>(expand(&sound(declaration))).unwrap().items
+}
+
+fn attributes(item: &Item) -> &[Attribute] {
+    match item {
+        Item::Struct(item) => &item.attrs,
+        Item::Enum(item) => &item.attrs,
+        Item::Impl(item) => &item.attrs,
+        other => panic!("{}", other.to_token_stream()),
+    }
+}
+
+#[test]
+fn what_is_deprecated_is_used_without_a_warning() {
+    let allows = |item: &Item| {
+        let texts = attributes(item).iter().map(|attribute| attribute.to_token_stream().to_string());
+        texts.filter(|text| text == "# [allow (deprecated)]").count()
+    };
+    assert!(items(ORDER).iter().all(|item| allows(item) == 0));
+    // Nothing generated calls a transition.
+    let step = changed("cancel: ", "#[deprecated] cancel: ");
+    assert!(items(&step).iter().all(|item| allows(item) == 0));
+    for part in ["/// A customer", "/// What", "note: ", "/// Where", "Completed: ", "trade_no: "] {
+        for attribute in
+            ["#[deprecated]", "#[deprecated = \"\"]", "#[cfg_attr(unix, inline, deprecated(note = \"\"))]"]
+        {
+            let items = items(&changed(part, &format!("{attribute} {part}")));
+            assert!(items.iter().all(|item| allows(item) == 1), "{attribute} {part}");
+        }
+    }
+}
+
+#[test]
+fn conditional_attributes_are_passed_on() {
+    let declaration = changed("Completed: ", "#[cfg_attr(unix, derive(Eq), doc = \"On unix.\")] Completed: ");
+    let items = items(&declaration);
+    let completed = items.iter().find_map(|item| match item {
+        Item::Struct(item) if item.ident == "Completed" => Some(item.attrs.as_slice()),
+        _ => None,
+    });
+    let completed = completed.unwrap().iter().map(|attribute| attribute.to_token_stream().to_string());
+    assert!(completed.into_iter().any(|text| text.starts_with("# [cfg_attr (unix , derive (Eq)")));
+    for derived in ["Debug", "Clone", "std::cmp::PartialEq"] {
+        let attribute = format!("#[cfg_attr(unix, derive(Eq, {derived}))]");
+        let name = derived.rsplit("::").next().unwrap();
+        let told = format!("`{name}` is derived anyway; take it out here");
+        for part in ["Completed: ", "/// What"] {
+            assert_mistake(&changed(part, &format!("{attribute} {part}")), derived, &told);
+        }
+    }
+    let any = "#[cfg_attr(unix, cfg_attr(test, derive(Debug)))]";
+    assert_mistake_part(&changed("/// Where", &format!("{any} /// Where")), "Debug", "derived anyway");
+}
+
+/// The compiler underlines an item from its visibility to its name.
+#[test]
+fn an_item_stands_at_its_name() {
+    let declaration = ORDER.replace("pub enum", "pub(in crate::tests) enum");
+    for item in items(&declaration) {
+        let (vis, name) = match item {
+            Item::Struct(item) => (item.vis, item.ident),
+            Item::Enum(item) => (item.vis, item.ident),
+            _ => continue,
+        };
+        // These three have a visibility of their own.
+        if ["Order", "OrderRow", "AnyOrder"].iter().any(|written| name == written) {
+            continue;
+        }
+        let vis = vis.to_token_stream().into_iter();
+        assert!(vis.flat_map(spans).all(|span| span.start() == name.span().start()), "{name}");
+    }
+}
+
+/// Where a token stands, and what is in it.
+fn spans(token: TokenTree) -> Vec<Span> {
+    let mut all = vec![token.span()];
+    if let TokenTree::Group(group) = token {
+        all.extend(group.stream().into_iter().flat_map(spans));
+    }
+    all
+}
+
+#[test]
+fn a_transition_says_what_it_does() {
+    let documentation = |declaration: &str| {
+        let mut texts = Vec::new();
+        for item in items(declaration) {
+            let Item::Impl(item) = item else { continue };
+            let methods = item.items.into_iter().filter_map(|item| match item {
+                syn::ImplItem::Fn(method) if method.sig.ident == "refund" => Some(method.attrs),
+                _ => None,
+            });
+            texts.extend(methods.map(|attributes| {
+                let lines = attributes.iter().filter_map(|attribute| {
+                    match &attribute.meta.require_name_value().ok()?.value {
+                        syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(line), .. }) => Some(line.value()),
+                        _ => None,
+                    }
+                });
+                lines.collect::<Vec<String>>().join("\n")
+            }));
+        }
+        texts
+    };
+    let caused = " The transition `refund`: from `Paid` or `Shipped` to `Refunded`, caused by `refund_no`.";
+    let elsewhere = "\n\n From any other state nothing is written; the outcome says what the row is.";
+    assert_eq!(documentation(ORDER), [caused, caused, &format!("{caused}{elsewhere}")]);
+    let uncaused = " The transition `refund`: from `Paid` or `Shipped` to `Refunded`.\n\n It has no cause, so every later \
+         attempt is taken for a repeat.";
+    let declaration = changed(" by (refund_no)", "");
+    assert_eq!(documentation(&declaration), [uncaused, uncaused, &format!("{uncaused}{elsewhere}")]);
+    let declaration = changed("refund:   Paid", "/// Money back.\n refund: Paid");
+    assert_eq!(documentation(&declaration), [" Money back."; 3]);
 }

@@ -44,7 +44,10 @@ fn a_missing_table() {
     let told = "say in which table it lives: `struct Order in \"orders\";`, then the row in a \
          struct of its own";
     assert_mistake(&order(header, ";"), "Order", told);
+    let told = "the handle comes first: `struct Order in \"orders\";`, then the row: `struct OrderRow { … }`";
     assert_mistake(&order(header, " { id: i64 }"), "Order", told);
+    let handle = format!("/// A customer order.\n    pub struct Order{header}");
+    assert_mistake(&order(&handle, ""), "OrderRow", told);
     assert_mistake(
         &order("in \"orders\"", "in orders"),
         "orders",
@@ -231,7 +234,21 @@ fn a_transition_that_is_none() {
     assert_mistake_part(
         &order(complete, "complete: -> Completed;"),
         "-",
-        "the state that it leaves is expected here",
+        "name each state that it leaves: `A | B -> C`",
+    );
+    for all in ["*", "_", "(Paid)"] {
+        let told = "name each state that it leaves: `A | B -> C`";
+        assert_mistake_part(&order(complete, &format!("complete: {all} -> Completed;")), &all[..1], told);
+    }
+    assert_mistake_part(
+        &order(complete, "complete: match -> Completed;"),
+        "match",
+        "the state that it leaves",
+    );
+    assert_mistake_part(
+        &order(complete, "complete: Shipped | -> Completed;"),
+        "-",
+        "another state that it leaves is expected here",
     );
     assert_mistake_part(&order(complete, "match: Shipped -> Completed;"), "match", "`r#match`");
 }
@@ -264,11 +281,32 @@ fn no_part_can_be_switched_off() {
     for part in ["note: ", "Pending,", "paid_at: ", "cancel: ", "pub struct OrderRow"] {
         assert_mistake(&order(part, &format!("#[cfg(unix)] {part}")), "cfg", told);
     }
-    assert_mistake_part(
-        &order("note: ", "#[cfg_attr(unix, doc = \"\")] note: "),
-        "cfg_attr",
-        "put `#[cfg_attr]`",
-    );
+    for behind in ["cfg_attr(unix, cfg(test))", "cfg_attr(unix, inline, cfg_attr(test, cfg(unix)))"] {
+        let declaration = order("note: ", &format!("#[{behind}] note: "));
+        assert_mistake(&declaration, "cfg", told);
+    }
+}
+
+#[test]
+fn a_visibility_of_a_part() {
+    let told = "states are as visible as their enum; take this `pub` out";
+    assert_mistake(&order("Completed: Shipped", "pub Completed: Shipped"), "pub", told);
+    assert_mistake(&order("Pending,", "/// Open.\n pub(crate) Pending,"), "pub(crate)", told);
+    let told = "transitions are as visible as their lifecycle; take this `pub` out";
+    assert_mistake(&order("cancel: ", "pub cancel: "), "pub", told);
+    assert_mistake(&order("transitions {", "pub transitions {"), "pub", told);
+}
+
+#[test]
+fn attributes_of_nothing() {
+    let told = "no attributes or doc comments stand here; take this out";
+    assert_mistake(&order("transitions {", "/// The steps.\n transitions {"), "/// The steps.", told);
+    let two = "#[allow(unused)] #[inline]";
+    assert_mistake(&order("transitions {", &format!("{two} transitions {{")), two, told);
+    assert_mistake(&format!("{ORDER} /// The end."), "/// The end.", told);
+    let journal = mistakes(&format!("{ORDER} #[inline] journal in \"order_journal\";"));
+    assert_eq!(journal[0], ("#[inline]".to_owned(), told.to_owned()));
+    assert_eq!((journal.len(), journal[1].0.as_str()), (2, "journal"));
 }
 
 #[test]

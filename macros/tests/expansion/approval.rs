@@ -111,7 +111,7 @@ impl Approval<Draft> {
     ) -> ::onward::Attempt<::onward::Creation<'c, Draft>> {
         ::onward::Attempt::creation(row, (from,))
     }
-    /// The transition `request`: from `Draft` to `Requested`.
+    /// The transition `request`: from `Draft` to `Requested`, caused by `channel` and `new`.
     pub fn request<'c>(
         self,
         channel: String,
@@ -121,6 +121,8 @@ impl Approval<Draft> {
         ::onward::Attempt::transition(self, 0, (channel, new, amount))
     }
     /// The transition `reject`: from `Draft`, `Requested` or `Approved` to `Rejected`.
+    ///
+    /// It has no cause, so every later attempt is taken for a repeat.
     pub fn reject<'c>(
         self,
         comment: ::core::option::Option<String>,
@@ -135,7 +137,7 @@ impl Approval<Draft> {
 }
 #[allow(dead_code)]
 impl Approval<Requested> {
-    /// The transition `approve`: from `Requested` to `Approved`.
+    /// The transition `approve`: from `Requested` to `Approved`, caused by `by`.
     pub fn approve<'c>(
         self,
         by: String,
@@ -144,6 +146,8 @@ impl Approval<Requested> {
         ::onward::Attempt::transition(self, 1, (by, comment))
     }
     /// The transition `reject`: from `Draft`, `Requested` or `Approved` to `Rejected`.
+    ///
+    /// It has no cause, so every later attempt is taken for a repeat.
     pub fn reject<'c>(
         self,
         comment: ::core::option::Option<String>,
@@ -154,6 +158,8 @@ impl Approval<Requested> {
 #[allow(dead_code)]
 impl Approval<Approved> {
     /// The transition `reject`: from `Draft`, `Requested` or `Approved` to `Rejected`.
+    ///
+    /// It has no cause, so every later attempt is taken for a repeat.
     pub fn reject<'c>(
         self,
         comment: ::core::option::Option<String>,
@@ -163,7 +169,9 @@ impl Approval<Approved> {
 }
 #[allow(dead_code)]
 impl AnyApproval {
-    /// The transition `request`: from `Draft` to `Requested`.
+    /// The transition `request`: from `Draft` to `Requested`, caused by `channel` and `new`.
+    ///
+    /// From any other state nothing is written; the outcome says what the row is.
     pub fn request<'c>(
         self,
         channel: String,
@@ -172,7 +180,9 @@ impl AnyApproval {
     ) -> ::onward::Attempt<::onward::Transition<'c, Self, Requested>> {
         ::onward::Attempt::transition(self, 0, (channel, new, amount))
     }
-    /// The transition `approve`: from `Requested` to `Approved`.
+    /// The transition `approve`: from `Requested` to `Approved`, caused by `by`.
+    ///
+    /// From any other state nothing is written; the outcome says what the row is.
     pub fn approve<'c>(
         self,
         by: String,
@@ -181,6 +191,10 @@ impl AnyApproval {
         ::onward::Attempt::transition(self, 1, (by, comment))
     }
     /// The transition `reject`: from `Draft`, `Requested` or `Approved` to `Rejected`.
+    ///
+    /// It has no cause, so every later attempt is taken for a repeat.
+    ///
+    /// From any other state nothing is written; the outcome says what the row is.
     pub fn reject<'c>(
         self,
         comment: ::core::option::Option<String>,
@@ -188,6 +202,8 @@ impl AnyApproval {
         ::onward::Attempt::transition(self, 2, (comment,))
     }
     /// The transition `try`: from `Draft` to `S`.
+    ///
+    /// From any other state nothing is written; the outcome says what the row is.
     #[deprecated]
     pub fn r#try<'c>(self) -> ::onward::Attempt<::onward::Transition<'c, Self, S>> {
         ::onward::Attempt::transition(self, 3, ())

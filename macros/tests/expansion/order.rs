@@ -134,14 +134,14 @@ impl Order<Pending> {
 }
 #[allow(dead_code)]
 impl Order<Paid> {
-    /// The transition `ship`: from `Paid` to `Shipped`.
+    /// The transition `ship`: from `Paid` to `Shipped`, caused by `tracking_no`.
     pub fn ship<'c>(
         self,
         tracking_no: String,
     ) -> ::onward::Attempt<::onward::Transition<'c, Self, Shipped>> {
         ::onward::Attempt::transition(self, 1, (tracking_no,))
     }
-    /// The transition `refund`: from `Paid` or `Shipped` to `Refunded`.
+    /// The transition `refund`: from `Paid` or `Shipped` to `Refunded`, caused by `refund_no`.
     pub fn refund<'c>(
         self,
         refund_no: String,
@@ -157,7 +157,7 @@ impl Order<Shipped> {
     ) -> ::onward::Attempt<::onward::Transition<'c, Self, Completed>> {
         ::onward::Attempt::transition(self, 2, ())
     }
-    /// The transition `refund`: from `Paid` or `Shipped` to `Refunded`.
+    /// The transition `refund`: from `Paid` or `Shipped` to `Refunded`, caused by `refund_no`.
     pub fn refund<'c>(
         self,
         refund_no: String,
@@ -175,7 +175,9 @@ impl AnyOrder {
     ) -> ::onward::Attempt<::onward::Transition<'c, Self, Paid>> {
         ::onward::Attempt::transition(self, 0, (trade_no, paid_at))
     }
-    /// The transition `ship`: from `Paid` to `Shipped`.
+    /// The transition `ship`: from `Paid` to `Shipped`, caused by `tracking_no`.
+    ///
+    /// From any other state nothing is written; the outcome says what the row is.
     pub fn ship<'c>(
         self,
         tracking_no: String,
@@ -183,12 +185,16 @@ impl AnyOrder {
         ::onward::Attempt::transition(self, 1, (tracking_no,))
     }
     /// The transition `complete`: from `Shipped` to `Completed`.
+    ///
+    /// From any other state nothing is written; the outcome says what the row is.
     pub fn complete<'c>(
         self,
     ) -> ::onward::Attempt<::onward::Transition<'c, Self, Completed>> {
         ::onward::Attempt::transition(self, 2, ())
     }
-    /// The transition `refund`: from `Paid` or `Shipped` to `Refunded`.
+    /// The transition `refund`: from `Paid` or `Shipped` to `Refunded`, caused by `refund_no`.
+    ///
+    /// From any other state nothing is written; the outcome says what the row is.
     pub fn refund<'c>(
         self,
         refund_no: String,
@@ -196,6 +202,8 @@ impl AnyOrder {
         ::onward::Attempt::transition(self, 3, (refund_no,))
     }
     /// The transition `cancel`: from `Pending` to `Cancelled`.
+    ///
+    /// From any other state nothing is written; the outcome says what the row is.
     pub fn cancel<'c>(
         self,
     ) -> ::onward::Attempt<::onward::Transition<'c, Self, Cancelled>> {

@@ -29,6 +29,37 @@ pub fn draft<'c>(id: Uuid) -> steps::Attempt<steps::Creation<'c, Draft>> {
     Approval::create(ApprovalRow { id, document: String::new() }, String::from("me"))
 }
 
+mod retired {
+    steps::lifecycle! {
+        #[deprecated]
+        pub(super) struct Slip in "slips";
+        #[deprecated = "no more slips"]
+        #[cfg_attr(all(), derive(Eq, serde::Deserialize), serde(rename_all = "camelCase"))]
+        pub(super) struct SlipRow { id: i64, #[deprecated] #[cfg_attr(all(), serde(rename = "c"))] colour: String guard }
+        #[deprecated]
+        #[cfg_attr(any(), derive(Eq))]
+        pub(in crate::approvals) enum AnySlip: SlipStatus {
+            #[cfg_attr(all(), deprecated, derive(Eq))]
+            Blank { #[deprecated] by: String },
+            #[deprecated]
+            #[derive(PartialOrd)]
+            Signed: Blank { #[deprecated(note = "unread")] signed_by: String, #[deprecated] place: Option<String> },
+        }
+        transitions {
+            #[deprecated]
+            #[cfg_attr(all(), doc = "Somebody signs.")]
+            sign: Blank -> Signed by signed_by;
+        }
+    }
+
+    #[allow(deprecated)]
+    impl PartialOrd for SlipRow {
+        fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+            self.id.partial_cmp(&other.id)
+        }
+    }
+}
+
 mod smallest {
     steps::lifecycle! {
         struct Flag in "flags";

@@ -1,0 +1,49 @@
+mod m1 {
+    onward::lifecycle! {
+        pub struct Order in "orders";
+        pub struct OrderRow { id: i64 }
+        pub enum AnyOrder: OrderStatus {
+            Pending,
+            Paid { trade_no: String },
+            Cancelled,
+        }
+        transitions {
+            pay: Pending -> Paid by trade_no;
+            cancel: * -> Cancelled;
+        }
+    }
+}
+
+mod m2 {
+    onward::lifecycle! {
+        pub struct Order in "orders";
+        pub struct OrderRow { id: i64 }
+        pub enum AnyOrder: OrderStatus {
+            Pending,
+            Paid { trade_no: String },
+            Cancelled,
+        }
+        transitions {
+            pay: Pending -> Paid by trade_no;
+            cancel: -> Cancelled;
+        }
+    }
+}
+
+mod m3 {
+    onward::lifecycle! {
+        pub struct Order in "orders";
+        pub struct OrderRow { id: i64 }
+        pub enum AnyOrder: OrderStatus {
+            Pending,
+            Paid { trade_no: String },
+            Cancelled,
+        }
+        transitions {
+            pay: Pending -> Paid by trade_no;
+            cancel: _ -> Cancelled;
+        }
+    }
+}
+
+fn main() {}
