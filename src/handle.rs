@@ -190,10 +190,11 @@ where
         // A last key that cannot be read is passed over, so that the next page begins with that row.
         let keys = || rows.iter().rev().map(|row| S::Any::decode_key(&Columns::selected(row)));
         let next = if limit == 0 || rows.len() < limit as usize { None } else { keys().find_map(Result::ok) };
-        if limit == 1
+        if next.is_none()
+            && rows.len() == limit as usize
             && let Some(error) = keys().find_map(Result::err)
         {
-            // There would be no way past it.
+            // There would be no way past this page.
             return Err(error);
         }
         let decoded = rows.iter().map(|row| {
