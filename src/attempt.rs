@@ -168,8 +168,9 @@ impl<P: Plan> Attempt<P> {
     /// # Errors
     ///
     /// As for [`apply`](Attempt::apply), and [`Effect`](crate::ErrorKind::Effect) with the work's own error
-    /// ([`Error::effect`]), [`TransactionLost`](crate::ErrorKind::TransactionLost) if the transaction had ended inside the work. After any of
-    /// them nothing of the work was kept.
+    /// ([`Error::effect`]), after which nothing of it was kept; [`TransactionLost`](crate::ErrorKind::TransactionLost)
+    /// if the transaction had ended inside the work, and then only what ran before a COMMIT of the work's own, or
+    /// before DDL on MySQL, may have been kept.
     pub async fn apply_with<B, W, E>(self, pool: &Pool<B>, mut work: W) -> Result<Outcome<P::Won>, Error>
     where
         B: Backend,
@@ -187,17 +188,15 @@ impl<P: Plan> Attempt<P> {
             let next = course.next()?;
             let done = match work(&mut transaction, &next).await {
                 Ok(()) => transaction.try_commit().await,
-                Err(error) => Err(match Fault::of_work::<B>(error.into()) {
-                    Fault::Other(error) => match transaction.try_rollback().await {
-                        Ok(()) => Fault::Other(error),
-                        // What the work did was kept already; its own error is the source all the same.
-                        Err(kept) => kept.because_of(error),
-                    },
-                    fault => {
-                        transaction.rollback().await;
-                        fault
-                    }
-                }),
+                Err(error) => {
+                    let fault = Fault::of_work::<B>(error.into());
+                    let conflict = matches!(fault, Fault::Conflict(_));
+                    // What was kept already matters more than why the work failed, which is its source.
+                    Err(match transaction.try_rollback(conflict).await {
+                        Ok(()) => fault,
+                        Err(kept) => kept.because_of(fault),
+                    })
+                }
             };
             match done {
                 Ok(()) => return Ok(Outcome::Applied(course.won(next))),

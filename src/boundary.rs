@@ -20,6 +20,8 @@ pub(crate) async fn close<B: Backend>(
 ) -> Result<(), sqlx::Error> {
     if B::EMBEDDED {
         unwind::<B>(connection).await?;
+        // A COMMIT or ROLLBACK whose reply nobody took makes sqlx ignore the next rollback by drop; let it be this one.
+        <B::TransactionManager as TransactionManager>::start_rollback(connection);
     } else if depth::<B>(connection) == 1 {
         <B::TransactionManager as TransactionManager>::rollback(connection).await?;
     } else {
@@ -33,6 +35,8 @@ pub(crate) async fn close<B: Backend>(
 /// Rolls back whatever is open. SQLite may have ended it by itself, savepoints and all, while sqlx still counts them;
 /// so they are set up again, empty, to be counted down.
 async fn unwind<B: Backend>(connection: &mut B::Connection) -> Result<(), sqlx::Error> {
+    // What is on its way, a rollback by drop among it, changes the count.
+    sqlx::Connection::ping(&mut *connection).await?;
     let open = depth::<B>(connection);
     if open == 1 && <B::TransactionManager as TransactionManager>::rollback(connection).await.is_ok() {
         return Ok(());
@@ -53,6 +57,14 @@ async fn unwind<B: Backend>(connection: &mut B::Connection) -> Result<(), sqlx::
 /// How many transactions and savepoints sqlx counts on it.
 pub(crate) fn depth<B: Backend>(connection: &B::Connection) -> usize {
     <B::TransactionManager as TransactionManager>::get_transaction_depth(connection)
+}
+
+/// The same, once nothing is on its way any more: on SQLite a dropped transaction is rolled back by a thread.
+pub(crate) async fn settled_depth<B: Backend>(connection: &mut B::Connection) -> usize {
+    if B::EMBEDDED && depth::<B>(connection) > 0 {
+        let _ = sqlx::Connection::ping(&mut *connection).await;
+    }
+    depth::<B>(connection)
 }
 
 /// Sets back what the beginning has set.

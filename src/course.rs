@@ -3,7 +3,7 @@
 use crate::{
     attempt::Attempt,
     backend::Backend,
-    boundary::depth,
+    boundary::settled_depth,
     error::{Error, ErrorKind},
     fault::Fault,
     handle::Handle,
@@ -69,7 +69,7 @@ impl<P: Plan> Course<P> {
                     });
                 }
             };
-            if !lease.is_pooled() && lease.depth() > 0 {
+            if !lease.is_pooled() && settled_depth::<B>(lease.connection()).await > 0 {
                 return Err(self.failed(Error::new(ErrorKind::InTransaction, "")));
             }
             let scope = if ours { Scope::Ours(lease.fence()) } else { Scope::Alone };
@@ -197,7 +197,7 @@ impl<P: Plan> Course<P> {
         P: PlanOn<S::Db>,
     {
         let connection = tx.connection();
-        if depth::<S::Db>(connection) == 0 {
+        if settled_depth::<S::Db>(connection).await == 0 {
             return Err(self.failed(Error::new(ErrorKind::NotInTransaction, "")));
         }
         match try_once::<S::Db, P>(&mut self.plan, connection, &Scope::Theirs, false).await {

@@ -35,8 +35,9 @@ pub enum ErrorKind {
     RestartTransaction,
     /// Whether it was applied is not known: the reply to the write was lost. Read again before anything else.
     CommitUnknown,
-    /// The transaction had ended behind our back (a swallowed error, a rollback or a DDL statement inside the work).
-    /// It was rolled back and the step was not applied, unless the note says that it may have been.
+    /// The transaction had ended behind our back: an error was swallowed, or the work ended it. All of it was rolled
+    /// back, except for what ran before a COMMIT of the work's own, or before DDL on MySQL: read the row again.
+    /// [`Error::effect`] gives the work's own error, if it returned one.
     TransactionLost,
     /// The caller's own work failed; the transaction was rolled back. [`Error::effect`] gives the work's error.
     Effect,
@@ -192,6 +193,12 @@ impl Error {
         self
     }
 
+    /// The same error with the source of another.
+    pub(crate) fn source_of(mut self, other: Self) -> Self {
+        self.0.source = other.0.source;
+        self
+    }
+
     /// What kind of fault it is.
     pub fn kind(&self) -> ErrorKind {
         self.0.kind
@@ -215,7 +222,7 @@ impl Error {
     /// The error that the caller's own work returned, if this is one and it is of this type.
     pub fn effect<E: std::error::Error + 'static>(&self) -> Option<&E> {
         match self.0.kind {
-            ErrorKind::Effect => self.0.source.as_ref()?.downcast_ref(),
+            ErrorKind::Effect | ErrorKind::TransactionLost => self.0.source.as_ref()?.downcast_ref(),
             _ => None,
         }
     }

@@ -83,10 +83,11 @@ impl Fault {
     }
 
     /// The same with the error of the work as its source.
-    pub(crate) fn because_of(self, error: Error) -> Self {
-        match self {
-            Self::Other(lost) => Self::Other(lost.source(error)),
-            fault => fault,
+    pub(crate) fn because_of(self, work: Self) -> Self {
+        match (self, work) {
+            (Self::Other(lost), Self::Other(effect)) => Self::Other(lost.source_of(effect)),
+            (Self::Other(lost), Self::Conflict(source)) => Self::Other(lost.source(source)),
+            (kept, _) => kept,
         }
     }
 

@@ -3,10 +3,7 @@
 //! Arguments are turned into [`Db`] before a future is made, so that no trait with a lifetime sits inside one: that is
 //! what keeps every call usable in `tokio::spawn` and in handlers.
 
-use crate::{
-    backend::Backend,
-    boundary::{close, depth},
-};
+use crate::{backend::Backend, boundary::close};
 use sqlx::{Database, Pool, Transaction, pool::PoolConnection};
 use std::ops::{Deref, DerefMut};
 
@@ -133,11 +130,6 @@ impl<B: Backend> Lease<'_, B> {
             Self::Guarded(guarded) => guarded.fence.clone(),
             Self::Borrowed(_) => B::Fence::default(),
         }
-    }
-
-    /// How many transactions and savepoints are open on it.
-    pub(crate) fn depth(&mut self) -> usize {
-        depth::<B>(self.connection())
     }
 
     pub(crate) fn is_pooled(&self) -> bool {

@@ -2,7 +2,7 @@
 
 use crate::{
     backend::Backend,
-    boundary::{after, close, depth, open},
+    boundary::{after, close, open, settled_depth},
     error::{Error, ErrorKind},
     fault::Fault,
     session::{Guarded, Session},
@@ -70,8 +70,9 @@ impl<B: Backend> Transaction<B> {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::TransactionLost`] if the transaction had ended inside the work, [`ErrorKind::RestartTransaction`]
-    /// if the engine gave it up: nothing was committed. [`ErrorKind::CommitUnknown`] if the reply was lost.
+    /// [`ErrorKind::RestartTransaction`] if the engine gave it up: nothing was committed.
+    /// [`ErrorKind::TransactionLost`] if it had ended inside the work: nothing was committed but what ran before a
+    /// COMMIT of the work's own, or before DDL on MySQL. [`ErrorKind::CommitUnknown`] if the reply was lost.
     pub async fn commit(self) -> Result<(), Error> {
         self.try_commit().await.map_err(|fault| match fault {
             Fault::Unanswered(source) => Error::new(ErrorKind::CommitUnknown, "").source(source),
@@ -80,7 +81,7 @@ impl<B: Backend> Transaction<B> {
     }
 
     pub(crate) async fn try_commit(mut self) -> Result<(), Fault> {
-        if depth::<B>(&self.connection) != 1 {
+        if settled_depth::<B>(&mut self.connection).await != 1 {
             self.rollback().await;
             let error = Error::new(ErrorKind::TransactionLost, "");
             return Err(Fault::Other(
@@ -116,19 +117,20 @@ impl<B: Backend> Transaction<B> {
     }
 
     /// Rolls back, and says so if something in it had been kept already: by a COMMIT of the work's own, or by DDL.
-    pub(crate) async fn try_rollback(mut self) -> Result<(), Fault> {
-        let kept = if B::EMBEDDED || depth::<B>(&self.connection) > 1 {
-            None
-        } else {
+    ///
+    /// After an engine conflict the savepoint may be gone without anything having been kept.
+    pub(crate) async fn try_rollback(mut self, conflict: bool) -> Result<(), Fault> {
+        let asks = !B::EMBEDDED && (B::ABORTS_ON_ERROR || !conflict);
+        let mut kept = Ok(());
+        if asks {
             let undone = B::command(&mut self.connection, "ROLLBACK TO SAVEPOINT onward_tx").await;
-            match undone.map_err(Fault::of::<B>) {
-                Err(Fault::Other(error)) => Some(Fault::Other(error.into_transaction_lost())),
-                // A connection that is lost takes its transaction with it.
-                _ => None,
+            // A connection that is lost takes its transaction with it.
+            if let Err(Fault::Other(error)) = undone.map_err(Fault::of::<B>) {
+                kept = Err(Fault::Other(error.into_transaction_lost()));
             }
-        };
+        }
         self.rollback().await;
-        kept.map_or(Ok(()), Err)
+        kept
     }
 
     /// Rolls back. A connection that cannot be told any more is closed, and the database rolls back by itself.

@@ -35,8 +35,8 @@ impl<B: Backend, P: Plan> Won<B, P> {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::TransactionLost`] if the transaction had ended inside the work,
-    /// [`ErrorKind::RestartTransaction`] if the engine gave it up: in both cases it was not applied.
+    /// [`ErrorKind::RestartTransaction`] if the engine gave it up: it was not applied. [`ErrorKind::TransactionLost`] if
+    /// it had ended inside the work: not applied either, unless the work ended it with a COMMIT or, on MySQL, with DDL.
     /// [`ErrorKind::CommitUnknown`] if the reply was lost: read the row, or attempt the same again.
     pub async fn commit(self) -> Result<P::Won, Error> {
         match self.transaction.try_commit().await {
@@ -55,7 +55,7 @@ impl<B: Backend, P: Plan> Won<B, P> {
     /// [`ErrorKind::TransactionLost`] if the work has ended the transaction by itself, by a COMMIT of its own or by
     /// DDL on MySQL, so that something was kept: read the row again.
     pub async fn rollback(self) -> Result<P::Back, Error> {
-        match self.transaction.try_rollback().await {
+        match self.transaction.try_rollback(false).await {
             Ok(()) => self.course.plan.back(),
             Err(fault) => Err(self.course.failed(fault.into_error(ErrorKind::RestartTransaction, ""))),
         }

@@ -98,6 +98,10 @@ async fn a_client_that_gave_up<B: Db>(mut server: Server, url: &str) {
     let stale = AnyOrder::find(&pool, 1).await.unwrap().unwrap();
     let _ = AnyOrder::find(&pool, 1).await.unwrap();
     server.pause().unwrap();
+    // The signal has been sent; the process has halted when it answers nobody.
+    let answers =
+        async || tokio::time::timeout(Duration::from_millis(200), AnyOrder::find(&pool, 1)).await.is_ok();
+    while answers().await {}
     let given_up =
         tokio::time::timeout(Duration::from_millis(300), order.pay("T-1".into(), noon()).apply(&pool)).await;
     assert!(given_up.is_err(), "a paused server answered");

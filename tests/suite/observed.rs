@@ -7,24 +7,34 @@ use crate::{
 use std::{
     collections::BTreeMap,
     fmt,
-    sync::{Arc, Mutex},
+    sync::{Arc, Mutex, Once},
 };
 use tracing::{
     Event, Metadata, Subscriber,
     field::{Field, Visit},
-    instrument::WithSubscriber as _,
     span,
 };
 
 on_every_database![every_outcome_is_an_event_without_facts];
 
-/// Keeps the fields of every event of the crate.
+/// Keeps the fields of the crate's events in the futures that it watches.
 #[derive(Clone, Default)]
 pub struct Recorder(Arc<Mutex<Vec<Fields>>>);
 
 pub type Fields = BTreeMap<&'static str, String>;
 
+tokio::task_local! {
+    static WATCHING: Recorder;
+}
+
 impl Recorder {
+    /// One subscriber serves all tests: those that come and go confuse what `tracing` remembers of who listens.
+    pub fn watch<F: Future>(&self, future: F) -> impl Future<Output = F::Output> + use<F> {
+        static LISTEN: Once = Once::new();
+        LISTEN.call_once(|| tracing::subscriber::set_global_default(Router).unwrap());
+        WATCHING.scope(self.clone(), future)
+    }
+
     /// The outcomes, without the writes on the way to them.
     pub fn outcomes(&self) -> Vec<Fields> {
         self.0.lock().unwrap().iter().filter(|fields| fields.contains_key("outcome")).cloned().collect()
@@ -41,7 +51,10 @@ impl Recorder {
     }
 }
 
-impl Subscriber for Recorder {
+/// Brings each event to the recorder of the future that it happens in.
+struct Router;
+
+impl Subscriber for Router {
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
         metadata.target() == "onward"
     }
@@ -55,10 +68,12 @@ impl Subscriber for Recorder {
     fn record_follows_from(&self, _: &span::Id, _: &span::Id) {}
 
     fn event(&self, event: &Event<'_>) {
-        let mut fields = Fields::new();
-        fields.insert("level", event.metadata().level().to_string());
-        event.record(&mut Collect(&mut fields));
-        self.0.lock().unwrap().push(fields);
+        let _ = WATCHING.try_with(|recorder| {
+            let mut fields = Fields::new();
+            fields.insert("level", event.metadata().level().to_string());
+            event.record(&mut Collect(&mut fields));
+            recorder.0.lock().unwrap().push(fields);
+        });
     }
 
     fn enter(&self, _: &span::Id) {}
@@ -81,7 +96,7 @@ impl Visit for Collect<'_> {
 async fn every_outcome_is_an_event_without_facts<B: Db>(db: Fixture<B>) {
     db.orders(2).await;
     let recorder = Recorder::default();
-    async {
+    let attempts = async {
         let (one, two, three) = (db.pending(1).await, db.pending(1).await, db.pending(1).await);
         let pay = one.pay("T-1".into(), noon()).request_id("req-7");
         let _ = pay.apply(&db.pool).await.unwrap().applied().unwrap();
@@ -90,9 +105,8 @@ async fn every_outcome_is_an_event_without_facts<B: Db>(db: Fixture<B>) {
         let _ = db.pending(2).await.pay("T-3".into(), noon()).check(|_| false).apply(&db.pool).await.unwrap();
         let work = async move |_: &mut B::Connection, _: &_| Err::<(), _>(sqlx::Error::RowNotFound);
         db.pending(2).await.pay("T-3".into(), noon()).apply_with(&db.pool, work).await.unwrap_err();
-    }
-    .with_subscriber(recorder.clone())
-    .await;
+    };
+    recorder.watch(attempts).await;
 
     let outcomes = recorder.outcomes();
     let told: Vec<(&str, &str)> =

@@ -8,7 +8,6 @@ use crate::{
 use onward::{Clash, Outcome};
 use std::sync::Arc;
 use tokio::sync::Barrier;
-use tracing::instrument::WithSubscriber as _;
 
 const CALLERS: usize = 100;
 const ROUNDS: i64 = 200;
@@ -31,7 +30,7 @@ async fn a_hundred_callers<B: Db>(db: Fixture<B>) {
                     _ => outcome(order.cancel().apply(&pool).await.unwrap()),
                 }
             };
-            tasks.push(tokio::spawn(attempt.with_subscriber(recorder.clone())));
+            tasks.push(tokio::spawn(recorder.watch(attempt)));
         }
         let mut results = Vec::with_capacity(CALLERS);
         for task in tasks {

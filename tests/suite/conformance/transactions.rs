@@ -415,7 +415,7 @@ async fn work_that_commits_by_itself_is_told<B: Db>(db: Fixture<B>) {
             (error.kind(), back.unwrap_err()),
             (ErrorKind::TransactionLost, ErrorKind::TransactionLost)
         );
-        assert!(format!("{error:?}").contains("SoldOut"), "{error:?}");
+        assert!(error.effect::<SoldOut>().is_some(), "{error:?}");
         assert_eq!((db.state(1).await.as_str(), db.state(2).await.as_str()), ("paid:1", "paid:1"));
     }
 }

@@ -169,3 +169,18 @@ async fn an_index_on_the_status_does_not_kill_the_callers_transaction() {
     tx.commit().await.unwrap();
     assert_eq!(db.number("SELECT COUNT(*) FROM effects").await, 1);
 }
+
+#[tokio::test]
+async fn work_that_commits_and_then_meets_a_conflict_is_told() {
+    let db = Postgres::fresh(3).await;
+    db.orders(1).await;
+    let work = async move |tx: &mut sqlx::PgConnection, _: &_| {
+        Postgres::run(tx, "COMMIT").await?;
+        Postgres::run(tx, "DO $$ BEGIN RAISE EXCEPTION 'qlqx' USING ERRCODE = '40001'; END $$")
+            .await
+            .map(drop)
+    };
+    let error = db.pending(1).await.pay("T-1".into(), noon()).apply_with(&db.pool, work).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::TransactionLost);
+    assert!(error.effect::<sqlx::Error>().is_some());
+}

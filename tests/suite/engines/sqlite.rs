@@ -129,3 +129,74 @@ async fn a_rollback_of_the_engines_in_a_nested_transaction() {
     let any = AnyOrder::find(&db, 1).await.unwrap().unwrap();
     assert_eq!(any.pay("T-1".into(), noon()).apply(&db).await.unwrap().as_str(), "applied");
 }
+
+/// Polls a future a few times, then drops it.
+async fn dropped_after<F: Future>(polls: u32, future: F) {
+    let mut future = std::pin::pin!(future);
+    for _ in 0..polls {
+        let poll =
+            std::future::poll_fn(|context| std::task::Poll::Ready(future.as_mut().poll(context).is_ready()));
+        if poll.await {
+            return;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(1)).await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn dropped_anywhere_around_a_nested_transaction() {
+    use sqlx::Connection as _;
+    let db = Sqlite::fresh(1).await;
+    db.orders(61).await;
+    let other = sqlx::SqlitePool::connect(&db.url).await.unwrap();
+    for id in 1..=60 {
+        let work = async move |tx: &mut sqlx::SqliteConnection, _: &_| -> Result<(), sqlx::Error> {
+            let mut nested = tx.begin().await?;
+            Sqlite::run(&mut nested, "INSERT INTO effects VALUES (1, 'mail')").await?;
+            nested.commit().await
+        };
+        let attempt = db.pending(id).await.pay(format!("T-{id}"), noon());
+        dropped_after(1 + u32::try_from(id).unwrap() % 12, attempt.apply_with(&db.pool, work)).await;
+        // Whatever became of it: what is written on this connection from now on is seen by everybody.
+        let any = db.any(id).await;
+        assert_eq!(
+            any.pay(format!("T-{id}"), noon()).apply(&db.pool).await.unwrap().answer(),
+            onward::Answer::Settled
+        );
+        assert_eq!(AnyOrder::find(&other, id).await.unwrap().unwrap().version(), 1);
+    }
+    let paid = db.number("SELECT COUNT(*) FROM orders WHERE lock_version = 1").await;
+    assert_eq!(paid, 60);
+
+    // A rollback of ours whose reply nobody takes must not make sqlx forget its next one.
+    for _ in 0..10 {
+        let tx = onward::begin(&db.pool).await.unwrap();
+        dropped_after(1, tx.rollback()).await;
+        let mut theirs = db.pool.begin().await.unwrap();
+        Sqlite::run(&mut theirs, "UPDATE orders SET note = 'x' WHERE id = 61").await.unwrap();
+        drop(theirs);
+        assert_eq!(db.number("SELECT COUNT(*) FROM orders WHERE note = 'x'").await, 0);
+    }
+}
+
+#[tokio::test]
+async fn a_nested_transaction_dropped_last_is_no_loss() {
+    use sqlx::Connection as _;
+    let db = Sqlite::fresh(2).await;
+    db.orders(20).await;
+    for id in 1..=20 {
+        let work = async move |tx: &mut sqlx::SqliteConnection, _: &_| -> Result<(), sqlx::Error> {
+            let mut nested = tx.begin().await?;
+            Sqlite::run(&mut nested, "INSERT INTO effects VALUES (1, 'mail')").await?;
+            Ok(())
+        };
+        let outcome =
+            db.pending(id).await.pay(format!("T-{id}"), noon()).apply_with(&db.pool, work).await.unwrap();
+        assert_eq!(outcome.as_str(), "applied");
+    }
+    assert_eq!(db.number("SELECT COUNT(*) FROM effects").await, 0);
+    let mut connection = db.pool.acquire().await.unwrap();
+    let order = AnyOrder::find(&mut connection, 1).await.unwrap().unwrap();
+    drop(connection.begin().await.unwrap());
+    assert_eq!(order.ship("parcel".into()).apply(&mut connection).await.unwrap().as_str(), "applied");
+}
