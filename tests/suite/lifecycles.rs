@@ -134,3 +134,20 @@ pub mod parcels {
         type VARCHAR(32), status VARCHAR(32) NOT NULL, version BIGINT NOT NULL DEFAULT 0, carrier VARCHAR(32),
         slip BIGINT, UNIQUE (carrier, slip))";
 }
+
+/// Decimals, which SQLite has no column type for: the lifecycle compiles beside it for the other databases.
+#[cfg(feature = "rust_decimal")]
+pub mod invoices {
+    use rust_decimal::Decimal;
+
+    onward::lifecycle! {
+        pub struct Invoice in "invoices" (version: i16);
+        pub struct InvoiceRow { no: String, total: Decimal }
+        pub enum AnyInvoice: InvoiceStatus { Open, Settled { receipt: String, paid: Decimal, fee: Option<Decimal> } }
+        transitions { settle: Open -> Settled by receipt; }
+    }
+
+    pub const INVOICES: &str = "CREATE TABLE invoices (no VARCHAR(32) PRIMARY KEY, total DECIMAL(12, 2) NOT NULL,
+        status VARCHAR(16) NOT NULL, version SMALLINT NOT NULL, receipt VARCHAR(32) UNIQUE, paid DECIMAL(12, 2),
+        fee DECIMAL(12, 2))";
+}

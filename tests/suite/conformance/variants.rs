@@ -110,3 +110,35 @@ async fn quoted_names<B: Db>(db: Fixture<B>) {
     let again = stale.shut("wind".into(), 3).apply(&db.pool).await.unwrap();
     assert!(matches!(again, Outcome::Duplicate(_)));
 }
+
+#[test]
+fn a_declaration_is_data() {
+    use onward::Lifecycle as _;
+    let d = crate::lifecycles::AnyOrder::DESCRIPTION;
+    assert_eq!(
+        (d.name, d.table, d.status, d.version, d.updated_at),
+        ("Order", "orders", "state", "lock_version", Some("modified_at"))
+    );
+    let columns: Vec<&str> = d.columns.iter().map(|column| column.column).collect();
+    assert_eq!(columns, ["id", "order_no", "cust_no", "amount_cents", "note"]);
+    assert_eq!(crate::lifecycles::AnyOrder::COLUMNS.len(), columns.len() + 2 + d.facts.len());
+    assert!(d.reaches(0, 4) && !d.reaches(5, 1) && d.reaches_without(1, 4, 2) && !d.reaches_without(0, 3, 2));
+    let mermaid = "stateDiagram-v2
+    [*] --> Pending
+    Pending --> Paid: pay
+    Paid --> Shipped: ship
+    Shipped --> Completed: complete
+    Paid --> Refunded: refund
+    Shipped --> Refunded: refund
+    Pending --> Cancelled: cancel
+    Completed --> [*]
+    Refunded --> [*]
+    Cancelled --> [*]
+";
+    assert_eq!(d.mermaid(), mermaid);
+    let dot = d.dot();
+    assert!(
+        dot.starts_with("digraph \"Order\" {") && dot.contains("\"Paid\" -> \"Shipped\" [label=\"ship\"];"),
+        "{dot}"
+    );
+}

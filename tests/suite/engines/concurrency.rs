@@ -1,4 +1,4 @@
-//! What the servers do alike, each with codes of its own: deadlocks, and errors told by code.
+//! What the servers do alike, each with codes of its own: deadlocks, errors told by code; and decimals.
 
 use crate::{
     db::{Db, Fixture},
@@ -108,4 +108,22 @@ pub async fn codes_decide<B: Db>(db: Fixture<B>, codes: &[(&str, bool)], raise: 
         assert_eq!((kind, again), expected, "{code}: {error:?}");
         assert_eq!(db.state(1).await, "pending:0");
     }
+}
+
+#[cfg(feature = "rust_decimal")]
+pub async fn decimals<B: Db + onward::Supports<rust_decimal::Decimal>>(db: Fixture<B>) {
+    use crate::lifecycles::invoices::*;
+    use rust_decimal::Decimal;
+    db.run(INVOICES).await;
+    let row = InvoiceRow { no: "I-1".into(), total: Decimal::new(1999, 2) };
+    let open = Invoice::create(row).apply(&db.pool).await.unwrap().applied().unwrap();
+    let settle = open
+        .settle("R-1".into(), Decimal::new(20, 0), None)
+        .check(|invoice| invoice.total < Decimal::new(20, 0));
+    let _ = settle.apply(&db.pool).await.unwrap().applied().unwrap();
+    let settled: Invoice<Settled> = Invoice::load(&db.pool, "I-1").await.unwrap();
+    assert_eq!(
+        (settled.paid, settled.fee, settled.total.to_string()),
+        (Decimal::new(2000, 2), None, "19.99".into())
+    );
 }

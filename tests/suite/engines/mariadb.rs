@@ -197,3 +197,9 @@ async fn keys_that_are_equal_only_to_the_collation_are_two() {
         assert_eq!(outcome.as_str(), "other_content", "{code:?}");
     }
 }
+
+#[cfg(feature = "rust_decimal")]
+#[tokio::test]
+async fn decimal_columns() {
+    decimals(MySql::fresh(2).await).await;
+}

@@ -184,3 +184,9 @@ async fn work_that_commits_and_then_meets_a_conflict_is_told() {
     assert_eq!(error.kind(), ErrorKind::TransactionLost);
     assert!(error.effect::<sqlx::Error>().is_some());
 }
+
+#[cfg(feature = "rust_decimal")]
+#[tokio::test]
+async fn decimal_columns() {
+    decimals(Postgres::fresh(2).await).await;
+}
