@@ -1,6 +1,6 @@
 //! Whether everything became of the lines that should: line by line, and by adding up the tables.
 
-use crate::{Told, shop::Shop};
+use crate::{handler::Told, shop::Shop};
 use onward::sqlx::{self, Pool};
 use std::collections::{BTreeMap, HashMap};
 

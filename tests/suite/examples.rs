@@ -20,9 +20,11 @@ const FEATURES: &str = if cfg!(all(feature = "postgres", feature = "mysql")) {
 };
 
 #[test]
-fn approval() {
-    let (ok, text) = run("approval", FEATURES, &[]);
-    assert!(ok && text.ends_with("check: ok\n"), "{text}");
+fn those_that_check_themselves() {
+    for example in ["adopted", "approval", "axum_callback", "inventory", "refunds"] {
+        let (ok, text) = run(example, FEATURES, &[]);
+        assert!(ok && text.ends_with("check: ok\n"), "{example}: {text}");
+    }
 }
 
 #[test]

@@ -165,10 +165,10 @@ impl Keys {
     /// The keys in `keys/`, which sign `notifications.txt` and protect nothing.
     pub fn of_this_example() -> Result<Self, rsa::pkcs8::spki::Error> {
         Self::new(
-            include_str!("keys/alipay_test_public_key.pem"),
+            include_str!("../keys/alipay_test_public_key.pem"),
             "2021000000000001",
             "2088000000000001",
-            include_str!("keys/stripe_test_webhook_secret.txt"),
+            include_str!("../keys/stripe_test_webhook_secret.txt"),
         )
     }
 }
