@@ -27,9 +27,11 @@ pub(super) fn recipe(folder: &Path, port: u16, options: Options) -> Result<Recip
     let flush = if options.durable { 1 } else { 2 };
     Ok(Recipe {
         name: "MariaDB",
+        // In a common temporary folder, installations at the same time take each other's tables.
         install: format!(
             "echo '{USER}' >{users} && $owner {install} --no-defaults --datadir={data} \
-             --auth-root-authentication-method=normal --skip-test-db --innodb-log-file-size=32M"
+             --auth-root-authentication-method=normal --skip-test-db --innodb-log-file-size=32M \
+             --tmpdir={temporary}"
         ),
         // Without configuration files the character set would be latin1. No socket file, whose path
         // must be short.
