@@ -62,11 +62,15 @@ impl<P: Plan> Course<P> {
             let mut lease = match db.acquire().await {
                 Ok(lease) => lease,
                 Err(error) => {
-                    // Nothing was sent this time, but what was sent before may still be open.
-                    return Err(match self.unsure {
-                        Some(_) => self.unknown(),
-                        None => self.failed(Error::new(ErrorKind::Database, "").source(error)),
-                    });
+                    // Nothing was sent this time, but what was sent before may still be open. A pool that waited in
+                    // vain is not asked again: that takes half a minute by default.
+                    let waited = matches!(error, sqlx::Error::PoolTimedOut | sqlx::Error::PoolClosed);
+                    match self.unsure {
+                        Some(_) if waited => return Err(self.unknown()),
+                        Some(_) => self.again(Fault::Lost(error.into())).await?,
+                        None => return Err(self.failed(Error::new(ErrorKind::Database, "").source(error))),
+                    }
+                    continue;
                 }
             };
             if !lease.is_pooled() && settled_depth::<B>(lease.connection()).await > 0 {

@@ -13,12 +13,17 @@
 #[macro_use]
 mod db;
 mod conformance;
+#[cfg(any(feature = "postgres", feature = "mysql"))]
+mod cuts;
+mod drops;
 mod engines;
 mod examples;
 mod lifecycles;
 #[cfg(any(feature = "postgres", feature = "mysql"))]
 mod lost;
 mod observed;
+#[cfg(any(feature = "postgres", feature = "mysql"))]
+mod proxy;
 mod races;
 #[cfg(any(feature = "postgres", feature = "mysql"))]
 mod servers;

@@ -1,0 +1,246 @@
+//! The connection fails at each single message of an attempt in turn: every answer must be true, nothing may take
+//! effect twice, and the pool must be as good as before.
+
+use crate::{
+    db::{Db, Fixture},
+    lifecycles::{AnyOrder, Order, noon, row},
+    proxy::{Harm, Protocol, Proxy, Side},
+};
+use onward::{Error, ErrorKind, Outcome};
+use sqlx::{Pool, pool::PoolOptions};
+use std::{
+    collections::BTreeMap,
+    sync::{
+        Arc,
+        atomic::{AtomicI64, Ordering::Relaxed},
+    },
+    time::Duration,
+};
+use tokio::{sync::Semaphore, task::JoinSet, time::timeout};
+
+/// An attempt that takes longer hangs.
+const LIMIT: Duration = Duration::from_secs(15);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Step {
+    /// Told from others by its trade number.
+    Pay,
+    /// Likewise, on a connection that is not there yet.
+    PayConnecting,
+    /// Without a cause.
+    Cancel,
+    PayWith,
+    PayBegun,
+    Amend,
+    Create,
+}
+
+const STEPS: [Step; 7] =
+    [Step::Pay, Step::PayConnecting, Step::Cancel, Step::PayWith, Step::PayBegun, Step::Amend, Step::Create];
+
+/// What is done to whose messages, and how often: the attempt that tries again may be harmed again.
+const HARMS: [(Side, Harm, usize); 10] = [
+    (Side::Client, Harm::CutBefore, 1),
+    (Side::Client, Harm::CutBefore, 2),
+    (Side::Client, Harm::CutAfter, 1),
+    (Side::Client, Harm::CutAfter, 2),
+    (Side::Client, Harm::Late, 1),
+    (Side::Client, Harm::Late, 2),
+    (Side::Client, Harm::Stalled, 1),
+    (Side::Server, Harm::CutBefore, 1),
+    (Side::Server, Harm::CutBefore, 2),
+    (Side::Server, Harm::CutAfter, 1),
+];
+
+/// What became of an attempt, in short.
+type Told = Result<&'static str, ErrorKind>;
+
+fn told<T: onward::Handle>(result: Result<Outcome<T>, Error>) -> Told {
+    result.map(|outcome| outcome.as_str()).map_err(|error| error.kind())
+}
+
+impl Step {
+    async fn attempt<B: Db>(self, id: i64, order: Option<AnyOrder>, pool: &Pool<B>) -> Told {
+        let Some(order) = order else {
+            return told(Order::create(row(id)).apply(pool).await);
+        };
+        let trade_no = format!("T-{id}");
+        let effect = format!("INSERT INTO effects VALUES ({id}, 'mail')");
+        match self {
+            Step::Cancel => told(order.cancel().apply(pool).await),
+            Step::Amend => told(order.amend(|row| row.amount_cents += 10).apply(pool).await),
+            Step::PayWith => {
+                let work = async move |tx: &mut B::Connection, _: &_| B::run(tx, &effect).await.map(drop);
+                told(order.pay(trade_no, noon()).apply_with(pool, work).await)
+            }
+            Step::PayBegun => {
+                let mut won = match order.pay(trade_no, noon()).begin(pool).await {
+                    Ok(Outcome::Applied(won)) => won,
+                    other => return told(other),
+                };
+                if B::run(won.parts().0, &effect).await.is_err() {
+                    return Err(ErrorKind::Effect);
+                }
+                won.commit().await.map(|_| "applied").map_err(|error| error.kind())
+            }
+            _ => told(order.pay(trade_no, noon()).apply(pool).await),
+        }
+    }
+
+    /// Whether the row was moved, as it should be and once; with its effect, if there is to be one.
+    async fn moved<B: Db>(self, id: i64, db: &Fixture<B>, case: &str) -> bool {
+        let effects =
+            db.number(&format!("SELECT COUNT(*) FROM effects WHERE order_id = {id} AND what = 'mail'")).await;
+        let found = match db.number(&format!("SELECT COUNT(*) FROM orders WHERE id = {id}")).await {
+            0 => "none".into(),
+            _ => {
+                let cents = db.number(&format!("SELECT amount_cents FROM orders WHERE id = {id}")).await;
+                format!("{} {cents}", db.state(id).await)
+            }
+        };
+        let (before, after) = match self {
+            Step::Create => ("none", "pending:0 500"),
+            Step::Amend => ("pending:0 500", "pending:1 510"),
+            Step::Cancel => ("pending:0 500", "cancelled:1 500"),
+            _ => ("pending:0 500", "paid:1 500"),
+        };
+        let moved = found == after;
+        assert!(moved || found == before, "{case}: {found}");
+        let with = moved && matches!(self, Step::PayWith | Step::PayBegun);
+        assert_eq!(effects, i64::from(with), "{case}: {found}");
+        moved
+    }
+}
+
+/// One attempt, harmed at one message; returns how often that was done, and the answer.
+async fn harmed<B: Db>(
+    db: &Fixture<B>,
+    protocol: Protocol,
+    id: i64,
+    step: Step,
+    harm: (Side, Harm, usize),
+    n: usize,
+) -> (usize, String) {
+    let (side, harm, times) = harm;
+    let case =
+        format!("{} {step:?}, {harm:?} at message {n} of the {side:?}, up to {times} times", B::ENGINE);
+    let proxy = Proxy::before(&db.url, protocol).await;
+    let options = PoolOptions::new().max_connections(2).acquire_timeout(Duration::from_secs(10));
+    let pool: Pool<B> = options.connect_lazy(&proxy.url(&db.url)).unwrap();
+    let order = match step {
+        Step::Create => None,
+        _ => Some(Order::create(row(id)).apply(&db.pool).await.unwrap().applied().unwrap().into()),
+    };
+    if step != Step::PayConnecting {
+        drop(pool.acquire().await.unwrap());
+        // sqlx tests a connection that comes back; those messages are not of the attempt.
+        while pool.num_idle() == 0 {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    }
+
+    proxy.arm(side, n, harm, times);
+    let told = tokio::select! {
+        told = timeout(LIMIT, step.attempt(id, order, &pool)) =>
+            Some(told.unwrap_or_else(|_| panic!("{case}: no answer"))),
+        () = proxy.struck(), if harm == Harm::Stalled => None,
+    };
+    let struck = proxy.disarm();
+    let settled = matches!(told, Some(Ok("applied" | "duplicate")));
+    // What is said to hold may not wait for a message that comes late.
+    assert!(!settled || step.moved(id, db, &case).await, "{case}: {told:?}, not moved");
+    proxy.release();
+
+    let probes = timeout(LIMIT, async {
+        // Both at once, so that no two of the writes share a connection.
+        let mut held = [pool.acquire().await.unwrap(), pool.acquire().await.unwrap()];
+        for connection in &mut held {
+            B::run(connection, &format!("INSERT INTO effects VALUES ({id}, 'probe')")).await.unwrap();
+        }
+        let sql = format!("SELECT COUNT(*) FROM effects WHERE order_id = {id} AND what = 'probe'");
+        let seen = db.number(&sql).await;
+        drop(held);
+        pool.close().await;
+        proxy.settled().await;
+        seen
+    });
+    let probes = probes.await.unwrap_or_else(|_| panic!("{case}: {told:?}, and the pool hangs"));
+    assert_eq!(probes, 2, "{case}: {told:?}, and a write on the pool is lost");
+
+    // MariaDB says goodbye before it rolls back; the lock waits for that.
+    let mut tx = onward::begin(&db.pool).await.unwrap();
+    AnyOrder::lock(&mut tx, id).await.unwrap();
+    tx.rollback().await;
+    let moved = step.moved(id, db, &case).await;
+    match told {
+        // The caller has given up.
+        None => {}
+        Some(Ok("applied" | "duplicate")) => assert!(moved, "{case}: {told:?}"),
+        // One lost reply is settled by what the row says, except where another attempt would say the same.
+        Some(Err(ErrorKind::CommitUnknown)) => {
+            assert!(times > 1 || matches!(step, Step::PayBegun | Step::Amend), "{case}: {told:?}");
+        }
+        Some(Err(
+            ErrorKind::Database
+            | ErrorKind::Busy
+            | ErrorKind::Effect
+            | ErrorKind::TransactionLost
+            | ErrorKind::RestartTransaction,
+        )) => assert!(!moved, "{case}: {told:?}, but it was moved"),
+        Some(other) => panic!("{case}: {other:?} although nobody else was there"),
+    }
+    assert!(struck > 0 || told == Some(Ok("applied")), "{case}: {told:?} without any harm");
+    (struck, told.map_or("given up".into(), |told| told.map_or_else(|kind| format!("{kind:?}"), Into::into)))
+}
+
+async fn each_message_in_turn<B: Db>(db: Fixture<B>, protocol: Protocol) {
+    db.orders(0).await;
+    let (db, room) = (Arc::new(db), Arc::new(Semaphore::new(10)));
+    let next = Arc::new(AtomicI64::new(0));
+    let mut tasks = JoinSet::new();
+    for step in STEPS {
+        for harm in HARMS {
+            let (db, room, next) = (Arc::clone(&db), Arc::clone(&room), Arc::clone(&next));
+            tasks.spawn(async move {
+                let _place = room.acquire().await.unwrap();
+                let (mut cases, mut harms) = (0, 0);
+                let mut answers = BTreeMap::<String, usize>::new();
+                loop {
+                    let id = next.fetch_add(1, Relaxed);
+                    match harmed(&db, protocol, id, step, harm, cases + 1).await {
+                        (0, _) => break,
+                        (struck, answer) => {
+                            harms += struck;
+                            *answers.entry(answer).or_default() += 1;
+                        }
+                    }
+                    cases += 1;
+                    assert!(cases < 200, "{step:?} has no end");
+                }
+                assert!(cases > 2, "{step:?}, {harm:?}: only {cases} messages");
+                (cases, harms, answers)
+            });
+        }
+    }
+    let (mut cases, mut harms, mut answers) = (0, 0, BTreeMap::<String, usize>::new());
+    while let Some(done) = tasks.join_next().await {
+        let done = done.unwrap();
+        (cases, harms) = (cases + done.0, harms + done.1);
+        for (answer, times) in done.2 {
+            *answers.entry(answer).or_default() += times;
+        }
+    }
+    println!("{}: {cases} attempts were harmed, {harms} times in all: {answers:?}", B::ENGINE);
+}
+
+#[cfg(feature = "postgres")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn postgres() {
+    each_message_in_turn(sqlx::Postgres::fresh(10).await, Protocol::Postgres).await;
+}
+
+#[cfg(feature = "mysql")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn mariadb() {
+    each_message_in_turn(sqlx::MySql::fresh(10).await, Protocol::MySql).await;
+}
