@@ -1,0 +1,60 @@
+//! `PostgreSQL`'s own benchmark program with the same two scripts: what the server itself gains by the one statement.
+
+use crate::{contest::Outside, orders::FIRST_TRADE};
+use onward::BoxError;
+use std::{env, fs, path::PathBuf, process::Command};
+
+/// Each client moves orders of its own.
+const NEXT: &str = "\\set i :i + 1\n\\set id :client_id * :each + :i\n\\set trade :first + :id\n";
+
+const GUARDED: &str = "UPDATE orders SET status = :paid, version = version + 1, trade_no = :trade \
+    WHERE id = :id AND status = :pending AND version = :version;\n";
+
+const LOCKING: &str = "BEGIN;\nSELECT status, version FROM orders WHERE id = :id FOR UPDATE;\n\
+    UPDATE orders SET status = :paid, version = version + 1, trade_no = :trade WHERE id = :id;\nCOMMIT;\n";
+
+pub struct Pgbench {
+    program: PathBuf,
+    scripts: tempfile::TempDir,
+    url: String,
+}
+
+impl Pgbench {
+    /// Beside the server programs, which Debian keeps out of PATH, or in PATH.
+    pub fn find(url: &str) -> Result<Option<Self>, BoxError> {
+        let versions = fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
+        let mut folders: Vec<PathBuf> = versions.map(|entry| entry.path().join("bin")).collect();
+        folders.sort();
+        folders.extend(env::split_paths(&env::var_os("PATH").unwrap_or_default()));
+        let Some(program) = folders.into_iter().map(|bin| bin.join("pgbench")).find(|it| it.is_file()) else {
+            return Ok(None);
+        };
+        let scripts = tempfile::tempdir()?;
+        fs::write(scripts.path().join("guarded.sql"), format!("{NEXT}{GUARDED}"))?;
+        fs::write(scripts.path().join("locking.sql"), format!("{NEXT}{LOCKING}"))?;
+        Ok(Some(Self { program, scripts, url: url.into() }))
+    }
+}
+
+impl Outside for Pgbench {
+    fn run(&self, locking: bool, callers: usize, count: usize) -> Result<f64, BoxError> {
+        let each = count / callers;
+        let mut pgbench = Command::new(&self.program);
+        pgbench.args(["--no-vacuum", "--protocol=prepared"]);
+        pgbench.arg(format!("--client={callers}")).arg(format!("--jobs={}", callers.min(2)));
+        pgbench.arg(format!("--transactions={each}")).arg("--file");
+        pgbench.arg(self.scripts.path().join(if locking { "locking.sql" } else { "guarded.sql" }));
+        let numbers = [format!("each={each}"), format!("first={FIRST_TRADE}")];
+        for define in ["i=0", "version=0", "paid=paid", "pending=pending", &numbers[0], &numbers[1]] {
+            pgbench.args(["--define", define]);
+        }
+        let output = pgbench.arg(&self.url).output()?;
+        let text = String::from_utf8_lossy(&output.stdout);
+        let speed =
+            text.lines().find_map(|line| line.strip_prefix("tps = ")?.split(' ').next()?.parse().ok());
+        match speed {
+            Some(speed) if output.status.success() => Ok(speed),
+            _ => Err(format!("pgbench: {text}{}", String::from_utf8_lossy(&output.stderr)).into()),
+        }
+    }
+}
