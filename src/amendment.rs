@@ -7,7 +7,7 @@ use crate::{
     handle::Seal,
     lifecycle::{Lifecycle, Source},
     outcome::{Clash, Conflict, Loss},
-    plan::{Check, Plan, PlanOn, Prepared, Ready, Ruling, Verdict},
+    plan::{Check, Plan, PlanOn, Prepared, Ready, Ruling, Verdict, asked, worth_another_try},
     row::{Columns, Stored, arguments, locate, unbound},
     statement::Bind,
 };
@@ -62,11 +62,7 @@ impl<F: Source> Plan for Amendment<'_, F> {
     }
 
     fn ready(&self) -> Ready {
-        match (F::view(&self.from), &self.check) {
-            (None, _) => Ready::Elsewhere,
-            (Some(from), Some(check)) if !check(from) => Ready::Refused,
-            _ => Ready::Go,
-        }
+        asked::<F>(&self.from, self.check.as_ref())
     }
 
     fn adopt(&mut self, found: F::Any) -> Result<(), F::Any> {
@@ -79,11 +75,7 @@ impl<F: Source> Plan for Amendment<'_, F> {
     }
 
     fn retries(&self, conflict: &Conflict<F::Any>) -> bool {
-        match conflict.clash {
-            Clash::Stale | Clash::Moved => F::view(&conflict.found).is_some(),
-            Clash::Behind => true,
-            _ => false,
-        }
+        worth_another_try::<F>(conflict)
     }
 
     fn may_be_ours(&self, loss: &Loss<F::Any>) -> bool {

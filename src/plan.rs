@@ -4,7 +4,7 @@ use crate::{
     backend::Backend,
     error::Error,
     handle::Handle,
-    lifecycle::Lifecycle,
+    lifecycle::{Lifecycle, Source},
     outcome::{Clash, Conflict, Loss},
     row::Stored,
 };
@@ -66,6 +66,24 @@ pub enum Ready {
     Refused,
     /// It is not possible from the row at hand.
     Elsewhere,
+}
+
+/// Where an attempt from `F` stands with the row at hand, if the step is possible from its state.
+pub(crate) fn asked<F: Source>(from: &F::Any, check: Option<&Check<'_, F>>) -> Ready {
+    match (F::view(from), check) {
+        (None, _) => Ready::Elsewhere,
+        (Some(from), Some(check)) if !check(from) => Ready::Refused,
+        _ => Ready::Go,
+    }
+}
+
+/// Whether an attempt from `F` can succeed later where it lost like this.
+pub(crate) fn worth_another_try<F: Source>(conflict: &Conflict<F::Any>) -> bool {
+    match conflict.clash {
+        Clash::Stale | Clash::Moved => F::view(&conflict.found).is_some(),
+        Clash::Behind => true,
+        _ => false,
+    }
 }
 
 /// What a row that was found says about an attempt.

@@ -8,7 +8,7 @@ use crate::{
     handle::Snapshot,
     lifecycle::{Lifecycle, Source, State, TransitionInfo},
     outcome::{Clash, Conflict, Loss},
-    plan::{Check, Plan, PlanOn, Prepared, Ready, Ruling, Verdict},
+    plan::{Check, Plan, PlanOn, Prepared, Ready, Ruling, Verdict, asked, worth_another_try},
     row::{Columns, Stored, StoredState, arguments, locate, unbound},
     statement::Bind,
 };
@@ -128,11 +128,7 @@ where
         if !self.leaves(self.from.state()) {
             return Ready::Elsewhere;
         }
-        match (F::view(&self.from), &self.check) {
-            (None, _) => Ready::Elsewhere,
-            (Some(from), Some(check)) if !check(from) => Ready::Refused,
-            _ => Ready::Go,
-        }
+        asked::<F>(&self.from, self.check.as_ref())
     }
 
     fn adopt(&mut self, found: T::Any) -> Result<(), T::Any> {
@@ -145,11 +141,7 @@ where
     }
 
     fn retries(&self, conflict: &Conflict<T::Any>) -> bool {
-        match conflict.clash {
-            Clash::Stale | Clash::Moved => F::view(&conflict.found).is_some(),
-            Clash::Behind => true,
-            _ => false,
-        }
+        worth_another_try::<F>(conflict)
     }
 
     fn may_be_ours(&self, loss: &Loss<T::Any>) -> bool {
