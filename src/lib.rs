@@ -76,6 +76,7 @@ mod amendment;
 mod attempt;
 mod backend;
 mod boundary;
+mod clock;
 mod course;
 mod creation;
 mod declare;

@@ -1,6 +1,6 @@
 //! Description and dialect become SQL text and the order in which values are bound. Pure; no database is needed.
 
-use crate::lifecycle::Description;
+use crate::{clock, lifecycle::Description};
 use std::sync::OnceLock;
 
 /// Which SQL is spoken.
@@ -265,14 +265,9 @@ impl<'d> Writer<'d> {
         self.name(d.table).push(" SET ").name(d.version).push(" = ").name(d.version).push(" WHERE 0")
     }
 
-    /// The database's clock, in UTC, in the form that sqlx's own types use.
     fn now(self) -> Self {
-        match self.dialect {
-            Dialect::Sqlite => self.push("strftime('%Y-%m-%dT%H:%M:%f+00:00', 'now')"),
-            // sqlx sets the session's time zone to UTC on both, so this is right with and without a time zone.
-            Dialect::Postgres => self.push("CURRENT_TIMESTAMP"),
-            Dialect::MySql => self.push("UTC_TIMESTAMP(6)"),
-        }
+        let now = clock::now(self.dialect);
+        self.push(now)
     }
 
     /// `version = version + 1 [, updated_at = …]`
