@@ -5,6 +5,7 @@ use crate::{
     backend::Backend,
     error::{Error, ErrorKind},
     handle::Seal,
+    journal::{AMEND, Logged, Stamp},
     lifecycle::{Lifecycle, Source},
     outcome::{Clash, Conflict, Loss},
     plan::{Check, Plan, PlanOn, Prepared, Ready, Ruling, Verdict, asked, worth_another_try},
@@ -44,15 +45,25 @@ impl<F: Source> Plan for Amendment<'_, F> {
     const CREATES: bool = false;
 
     fn name(&self) -> &'static str {
-        "amend"
+        AMEND
     }
 
     fn key(&self) -> &<F::Any as Lifecycle>::Key {
         self.from.key()
     }
 
-    fn cause(&self) -> Option<String> {
+    fn row(&self) -> &<F::Any as Lifecycle>::Row {
+        self.from.row()
+    }
+
+    fn cause(&self) -> Option<(String, bool)> {
         None
+    }
+
+    fn logged(&self, stamp: &Stamp) -> Logged {
+        let state = self.from.state();
+        let cause = stamp.cause.clone().map(|cause| (cause, true));
+        Logged { transition: AMEND, from: Some(state), to: state, version: self.from.version() + 1, cause }
     }
 
     fn prepare(&mut self) {
@@ -98,7 +109,7 @@ impl<F: Source> Plan for Amendment<'_, F> {
 }
 
 impl<B: Backend, F: Source<Any: Stored<B>>> PlanOn<B> for Amendment<'_, F> {
-    fn write(&mut self) -> Result<Prepared<B>, Error> {
+    fn write(&mut self, stamp: &Stamp) -> Result<Prepared<B>, Error> {
         let version = self.from.version();
         if version >= F::Any::version_limit() {
             return Err(Error::new(ErrorKind::VersionLimit, F::Any::DESCRIPTION.table));
@@ -107,11 +118,12 @@ impl<B: Backend, F: Source<Any: Stored<B>>> PlanOn<B> for Amendment<'_, F> {
             return Err(Error::new(ErrorKind::KeyChanged, F::Any::DESCRIPTION.table));
         }
         let statement = &F::Any::statements(B::DIALECT).amend;
+        let logged = Logged::kept(self, stamp);
         let arguments = arguments::<B>(statement, |arguments, bind| match bind {
             Bind::Column(column) => F::Any::bind_column(arguments, &self.edited, column),
             Bind::Expected => F::Any::bind_status(arguments, self.from.state()),
             Bind::Version => F::Any::bind_version(arguments, version),
-            _ => Err(unbound(bind)),
+            bind => Logged::bind_kept::<B, F::Any>(logged.as_ref(), arguments, bind, &self.edited, stamp),
         })?;
         Ok((&statement.sql, arguments))
     }

@@ -3,8 +3,9 @@
 use crate::{
     backend::Backend,
     course::{Course, Decided},
-    error::{BoxError, Error},
+    error::{BoxError, Error, ErrorKind},
     fault::Fault,
+    journal::Stamp,
     outcome::Outcome,
     plan::{Plan, PlanOn},
     policy::Policy,
@@ -25,12 +26,12 @@ use std::future::Future;
 pub struct Attempt<P> {
     pub(crate) plan: P,
     pub(crate) policy: Policy,
-    pub(crate) request_id: Option<String>,
+    pub(crate) stamp: Stamp,
 }
 
 impl<P> Attempt<P> {
     pub(crate) fn new(plan: P) -> Self {
-        Self { plan, policy: Policy::return_current(), request_id: None }
+        Self { plan, policy: Policy::return_current(), stamp: Stamp::default() }
     }
 
     /// What to do when this attempt loses; by default the current state is returned, which is right for money.
@@ -54,9 +55,58 @@ impl<P> Attempt<P> {
         self
     }
 
-    /// Names the request in the `tracing` events of this attempt.
+    /// The request that asks for this, for the `tracing` events of this attempt and for the journal.
+    ///
+    /// In a journal it is unique: a request does one step of one row. The same step of the same row again is a
+    /// [`Duplicate`](Outcome::Duplicate), also of `amend`; anything else is the conflict
+    /// [`UniqueTaken(Some("request_id"))`](crate::Clash::UniqueTaken).
     pub fn request_id(mut self, id: impl Into<String>) -> Self {
-        self.request_id = Some(id.into());
+        self.stamp.request = Some(id.into());
+        self
+    }
+
+    /// Who does this, for the journal: a person, a job, a provider.
+    pub fn actor(mut self, actor: impl Into<String>) -> Self {
+        self.stamp.actor = Some(actor.into());
+        self
+    }
+
+    /// The business fact that asks for this step, where the declaration has no `by`; the journal keeps it.
+    ///
+    /// As with `by`, the same step for the same cause is a repeat, for another one it is
+    /// [`OtherCause`](crate::Clash::OtherCause), and a cause moves one row only. A reason that several rows share is no
+    /// cause; make it a fact.
+    ///
+    /// ```
+    /// # mod shop { onward::lifecycle! {
+    /// #     pub struct Order in "orders";
+    /// #     pub struct OrderRow { id: i64 }
+    /// #     pub enum AnyOrder: OrderStatus { Pending, Cancelled }
+    /// #     transitions { cancel: Pending -> Cancelled; }
+    /// #     journal in "order_journal";
+    /// # } }
+    /// # use shop::{AnyOrder, Order, OrderRow};
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), onward::BoxError> {
+    /// # use onward::{Lifecycle, sqlx::{self, Sqlite}};
+    /// # let db = sqlx::sqlite::SqlitePoolOptions::new().max_connections(1).connect("sqlite::memory:").await?;
+    /// # let sql = AnyOrder::DESCRIPTION.journal_table::<Sqlite>()?;
+    /// # let sql = format!("CREATE TABLE orders (id INTEGER PRIMARY KEY, status TEXT, version INTEGER); {sql}");
+    /// # sqlx::raw_sql(sqlx::AssertSqlSafe(sql)).execute(&db).await?;
+    /// let order = Order::create(OrderRow { id: 1 }).apply(&db).await?.applied()?;
+    /// let order = order.cancel().cause("letter 8812").actor("clerk 7").apply(&db).await?.applied()?;
+    ///
+    /// let history = AnyOrder::history(&db, order.id).await?;
+    /// assert_eq!(history.entries[1].cause.as_deref(), Some("letter 8812"));
+    /// assert_eq!(history.entries[1].actor.as_deref(), Some("clerk 7"));
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// An attempt that gives a cause to a transition that has one, or where no journal would keep it, fails with
+    /// [`NotDeclared`](crate::ErrorKind::NotDeclared).
+    pub fn cause(mut self, cause: impl Into<String>) -> Self {
+        self.stamp.cause = Some(cause.into());
         self
     }
 }
@@ -79,7 +129,7 @@ impl<P: Plan> Attempt<P> {
     {
         let mut db = db.access();
         async move {
-            let mut course = Course::new(self);
+            let mut course = Course::new(self)?;
             match course.decide(&mut db, false).await? {
                 Decided::Won(connection) => {
                     if let Some(connection) = connection {
@@ -87,6 +137,7 @@ impl<P: Plan> Attempt<P> {
                     }
                     course.applied().map(Outcome::Applied)
                 }
+                Decided::WonBefore => course.applied().map(Outcome::Applied),
                 Decided::Lost(loss) => Ok(loss.into()),
                 Decided::Refused => Ok(course.refused()),
             }
@@ -121,12 +172,14 @@ impl<P: Plan> Attempt<P> {
         P: PlanOn<B>,
     {
         async move {
-            let mut course = Course::new(self);
+            let mut course = Course::new(self)?;
             match course.start(pool).await? {
                 Decided::Won(transaction) => {
                     let next = course.next()?;
-                    Ok(Outcome::Applied(Won::new(transaction, next, course)))
+                    Ok(Outcome::Applied(Won::new(pool.clone(), transaction, next, course)))
                 }
+                // Nothing of it was ever sent to be committed.
+                Decided::WonBefore => Err(course.failed(Error::new(ErrorKind::CommitUnknown, ""))),
                 Decided::Lost(loss) => Ok(loss.into()),
                 Decided::Refused => Ok(course.refused()),
             }
@@ -178,10 +231,12 @@ impl<P: Plan> Attempt<P> {
         W: AsyncFnMut(&mut B::Connection, &P::Won) -> Result<(), E>,
         E: Into<BoxError>,
     {
-        let mut course = Course::new(self);
+        let mut course = Course::new(self)?;
         loop {
             let mut transaction = match course.start(pool).await? {
                 Decided::Won(transaction) => transaction,
+                // With its work: both were committed together.
+                Decided::WonBefore => return course.applied().map(Outcome::Applied),
                 Decided::Lost(loss) => return Ok(loss.into()),
                 Decided::Refused => return Ok(course.refused()),
             };
@@ -238,9 +293,10 @@ impl<P: Plan> Attempt<P> {
         P: PlanOn<S::Db>,
     {
         async move {
-            let mut course = Course::new(self);
+            let mut course = Course::new(self)?;
             match course.decide_in(tx).await? {
                 Decided::Won(()) => course.applied().map(|won| Outcome::Applied(Uncommitted::new(won))),
+                Decided::WonBefore => Err(course.failed(Error::new(ErrorKind::CommitUnknown, ""))),
                 Decided::Lost(loss) => Ok(loss.into()),
                 Decided::Refused => Ok(course.refused()),
             }

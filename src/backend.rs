@@ -105,6 +105,9 @@ pub trait Backend:
     /// is still the same one.
     #[doc(hidden)]
     const BEGIN: &'static str;
+    /// Starts a transaction around a write and its entry in the journal.
+    #[doc(hidden)]
+    const BEGIN_PAIR: &'static str;
     /// Sent after the transaction, if anything must be set back.
     #[doc(hidden)]
     const AFTER: Option<&'static str>;
@@ -244,6 +247,7 @@ mod sqlite {
         const DIALECT: Dialect = Dialect::Sqlite;
         // A deferred transaction that reads and then writes fails at once, whatever the busy timeout.
         const BEGIN: &'static str = "BEGIN IMMEDIATE; SAVEPOINT onward_tx";
+        const BEGIN_PAIR: &'static str = "BEGIN IMMEDIATE";
         const AFTER: Option<&'static str> = None;
         const ABORTS_ON_ERROR: bool = false;
         // Statements run to their end on a thread of their own, in order, so a rollback behind them is reliable; and
@@ -297,6 +301,7 @@ mod postgres {
 
         const DIALECT: Dialect = Dialect::Postgres;
         const BEGIN: &'static str = "BEGIN; SAVEPOINT onward_tx";
+        const BEGIN_PAIR: &'static str = "BEGIN";
         const AFTER: Option<&'static str> = None;
         const ABORTS_ON_ERROR: bool = true;
         const EMBEDDED: bool = false;
@@ -363,6 +368,7 @@ mod mysql {
         const DIALECT: Dialect = Dialect::MySql;
         // With autocommit off, what follows an unnoticed rollback stays uncommitted, so that it can be rolled back too.
         const BEGIN: &'static str = "SET autocommit = 0; START TRANSACTION; SAVEPOINT onward_tx";
+        const BEGIN_PAIR: &'static str = "START TRANSACTION";
         const AFTER: Option<&'static str> = Some("SET autocommit = 1");
         const ABORTS_ON_ERROR: bool = false;
         const EMBEDDED: bool = false;

@@ -18,6 +18,12 @@ pub(crate) async fn close<B: Backend>(
     connection: &mut B::Connection,
     fence: &B::Fence,
 ) -> Result<(), sqlx::Error> {
+    roll_back::<B>(connection).await?;
+    B::lower(fence);
+    after::<B>(connection).await
+}
+
+async fn roll_back<B: Backend>(connection: &mut B::Connection) -> Result<(), sqlx::Error> {
     if B::EMBEDDED {
         unwind::<B>(connection).await?;
         // A COMMIT or ROLLBACK whose reply nobody took makes sqlx ignore the next rollback by drop; let it be this one.
@@ -28,8 +34,42 @@ pub(crate) async fn close<B: Backend>(
         // The work has left a transaction of its own open, or has made sqlx end ours.
         return Err(sqlx::Error::BeginFailed);
     }
-    B::lower(fence);
-    after::<B>(connection).await
+    Ok(())
+}
+
+/// A short transaction of ours around two statements, in which nobody else's work runs: it needs neither savepoint
+/// nor fence. On a borrowed connection it is rolled back before the next statement if its future was dropped.
+pub(crate) struct Pair<'c, B: Backend> {
+    pub(crate) connection: &'c mut B::Connection,
+    ended: bool,
+}
+
+impl<'c, B: Backend> Pair<'c, B> {
+    pub(crate) async fn open(connection: &'c mut B::Connection) -> Result<Self, sqlx::Error> {
+        let sql = Some(B::BEGIN_PAIR.into_sql_str());
+        <B::TransactionManager as TransactionManager>::begin(connection, sql).await?;
+        Ok(Self { connection, ended: false })
+    }
+
+    pub(crate) async fn commit(&mut self) -> Result<(), sqlx::Error> {
+        <B::TransactionManager as TransactionManager>::commit(self.connection).await?;
+        self.ended = true;
+        Ok(())
+    }
+
+    pub(crate) async fn roll_back(mut self) -> Result<(), sqlx::Error> {
+        roll_back::<B>(self.connection).await?;
+        self.ended = true;
+        Ok(())
+    }
+}
+
+impl<B: Backend> Drop for Pair<'_, B> {
+    fn drop(&mut self) {
+        if !self.ended && depth::<B>(self.connection) > 0 {
+            <B::TransactionManager as TransactionManager>::start_rollback(self.connection);
+        }
+    }
 }
 
 /// Rolls back whatever is open. SQLite may have ended it by itself, savepoints and all, while sqlx still counts them;

@@ -13,7 +13,6 @@ pub(crate) fn now(dialect: Dialect) -> &'static str {
 }
 
 /// A column of such a time as microseconds since 1970, a 64-bit integer.
-#[allow(dead_code)] // until the journal reads it
 pub(crate) fn micros(dialect: Dialect, column: &str) -> String {
     match dialect {
         // Milliseconds are what SQLite's clock has.

@@ -7,14 +7,16 @@ use crate::{
     error::{Error, ErrorKind},
     fault::Fault,
     handle::Handle,
+    journal::{Fenced, Stamp, settle},
     lifecycle::Lifecycle,
     observe,
     outcome::{Clash, Loss, Outcome},
     plan::{Plan, PlanOn},
     policy::restarts,
     session::{Db, Guarded, Session},
-    single_try::{Scope, Tried, try_once},
+    single_try::{Tried, try_once},
     transaction::Transaction,
+    write::Scope,
 };
 use backon::ExponentialBackoff;
 use sqlx::Pool;
@@ -22,6 +24,8 @@ use sqlx::Pool;
 /// What became of all tries; `W` is what holds the open transaction, if there is one.
 pub(crate) enum Decided<A: Lifecycle, W> {
     Won(W),
+    /// By an earlier write whose reply was lost.
+    WonBefore,
     Refused,
     Lost(Loss<A>),
 }
@@ -29,7 +33,7 @@ pub(crate) enum Decided<A: Lifecycle, W> {
 /// An attempt on its way: how often it was tried, and what is still allowed.
 pub(crate) struct Course<P> {
     pub(crate) plan: P,
-    request_id: Option<String>,
+    stamp: Stamp,
     tries: u32,
     retries: ExponentialBackoff,
     restarts: ExponentialBackoff,
@@ -38,15 +42,23 @@ pub(crate) struct Course<P> {
 }
 
 impl<P: Plan> Course<P> {
-    pub(crate) fn new(attempt: Attempt<P>) -> Self {
-        Self {
+    pub(crate) fn new(attempt: Attempt<P>) -> Result<Self, Error> {
+        let journalled = P::Any::DESCRIPTION.journal.is_some();
+        let mut course = Self {
             plan: attempt.plan,
-            request_id: attempt.request_id,
+            stamp: attempt.stamp,
             tries: 1,
             retries: attempt.policy.backoff(),
             restarts: restarts(),
             unsure: None,
+        };
+        let misplaced = course.stamp.cause.is_some() && (!journalled || course.plan.cause().is_some());
+        if misplaced {
+            let note = if journalled { "the transition has a cause of its own" } else { "there is no journal to keep a cause" };
+            return Err(course.failed(Error::new(ErrorKind::NotDeclared, "").note(note)));
         }
+        course.stamp = std::mem::take(&mut course.stamp).identified(journalled).map_err(|error| course.failed(error))?;
+        Ok(course)
     }
 
     /// Tries until it is won, or lost for good; alone, or in a transaction of ours.
@@ -78,12 +90,17 @@ impl<P: Plan> Course<P> {
             }
             let scope = if ours { Scope::Ours(lease.fence()) } else { Scope::Alone };
             let fencing = self.unsure.is_some();
-            let tried = try_once::<B, P>(&mut self.plan, lease.connection(), &scope, fencing).await;
+            let tried = try_once::<B, P>(&mut self.plan, &self.stamp, lease.connection(), &scope, fencing).await;
             match tried {
                 Ok(Tried::Won) => {
                     // Whatever was sent before can take effect no more.
                     self.unsure = None;
                     return Ok(Decided::Won(lease.into_guarded()));
+                }
+                Ok(Tried::WonBefore) => {
+                    self.unsure = None;
+                    lease.release();
+                    return Ok(Decided::WonBefore);
                 }
                 Ok(Tried::Refused) => {
                     lease.release();
@@ -129,6 +146,7 @@ impl<P: Plan> Course<P> {
         Ok(match self.decide(&mut Db::Pool(pool), true).await? {
             Decided::Won(Some(connection)) => Decided::Won(Transaction::opened(connection)),
             Decided::Won(None) => return Err(self.failed(Error::new(ErrorKind::NotInTransaction, ""))),
+            Decided::WonBefore => Decided::WonBefore,
             Decided::Refused => Decided::Refused,
             Decided::Lost(loss) => Decided::Lost(loss),
         })
@@ -136,7 +154,7 @@ impl<P: Plan> Course<P> {
 
     /// Waits for the next try if the policy allows one after this loss; else the loss is final.
     async fn lost(&mut self, loss: Loss<P::Any>) -> Result<Option<Loss<P::Any>>, Error> {
-        if self.unsure.is_some() && self.plan.may_be_ours(&loss) {
+        if self.unsure.is_some() && self.may_be_ours(&loss) {
             return Err(self.unknown());
         }
         let loss = match loss {
@@ -159,11 +177,32 @@ impl<P: Plan> Course<P> {
         Ok(Some(self.counted(loss)))
     }
 
+    /// Whether an earlier write whose reply was lost may be behind this, or may still take effect.
+    fn may_be_ours(&self, loss: &Loss<P::Any>) -> bool {
+        if P::Any::DESCRIPTION.journal.is_none() {
+            return self.plan.may_be_ours(loss);
+        }
+        // The journal was asked, and does not have it; what is left is a row that shows less than was known.
+        match loss {
+            Loss::NotFound => true,
+            Loss::Conflict(conflict) => conflict.clash == Clash::Behind,
+            Loss::Duplicate(_) | Loss::Refused(_) => false,
+        }
+    }
+
+    /// After a COMMIT whose reply was lost.
+    pub(crate) async fn settle<B: Backend>(&mut self, pool: &Pool<B>) -> Option<Fenced>
+    where
+        P: PlanOn<B>,
+    {
+        settle::<B, P>(&mut self.plan, &self.stamp, pool).await
+    }
+
     fn counted(&self, mut loss: Loss<P::Any>) -> Loss<P::Any> {
         if let Loss::Conflict(conflict) = &mut loss {
             conflict.attempts = self.tries;
         }
-        observe::loss(&self.plan, self.request_id.as_deref(), self.tries, &loss);
+        observe::loss(&self.plan, &self.stamp, self.tries, &loss);
         loss
     }
 
@@ -204,8 +243,9 @@ impl<P: Plan> Course<P> {
         if settled_depth::<S::Db>(connection).await == 0 {
             return Err(self.failed(Error::new(ErrorKind::NotInTransaction, "")));
         }
-        match try_once::<S::Db, P>(&mut self.plan, connection, &Scope::Theirs, false).await {
+        match try_once::<S::Db, P>(&mut self.plan, &self.stamp, connection, &Scope::Theirs, false).await {
             Ok(Tried::Won) => Ok(Decided::Won(())),
+            Ok(Tried::WonBefore) => Ok(Decided::WonBefore),
             Ok(Tried::Refused) => Ok(Decided::Refused),
             Ok(Tried::Lost(loss)) => Ok(Decided::Lost(self.counted(loss))),
             Err(fault) => Err(self.failed(fault.into_error(ErrorKind::RestartTransaction, ""))),
@@ -223,12 +263,12 @@ impl<P: Plan> Course<P> {
     }
 
     pub(crate) fn won(&self, won: P::Won) -> P::Won {
-        observe::applied(&self.plan, self.request_id.as_deref(), self.tries);
+        observe::applied(&self.plan, &self.stamp, self.tries);
         won
     }
 
     pub(crate) fn refused<T: Handle<Any = P::Any>>(self) -> Outcome<T> {
-        observe::refused(&self.plan, self.request_id.as_deref(), self.tries);
+        observe::refused(&self.plan, &self.stamp, self.tries);
         self.plan.refused().into()
     }
 
@@ -243,7 +283,7 @@ impl<P: Plan> Course<P> {
     /// The error with the names of what was tried.
     pub(crate) fn failed(&self, error: Error) -> Error {
         let error = error.table_or(P::Any::DESCRIPTION.table).step(self.plan.name()).key(self.plan.key());
-        observe::failed(&self.plan, self.request_id.as_deref(), self.tries, &error);
+        observe::failed(&self.plan, &self.stamp, self.tries, &error);
         error
     }
 }

@@ -6,6 +6,7 @@ use crate::{
     backend::Backend,
     error::{Error, ErrorKind},
     handle::Snapshot,
+    journal::{CREATE, Logged, Stamp},
     lifecycle::{Lifecycle, State},
     outcome::{Clash, Conflict, Loss},
     plan::{Plan, PlanOn, Prepared, Ready, Ruling, Verdict},
@@ -46,15 +47,24 @@ impl<S: State> Plan for Creation<'_, S> {
     const CREATES: bool = true;
 
     fn name(&self) -> &'static str {
-        "create"
+        CREATE
     }
 
     fn key(&self) -> &<S::Any as Lifecycle>::Key {
         S::Any::key_of(&self.row)
     }
 
-    fn cause(&self) -> Option<String> {
+    fn row(&self) -> &<S::Any as Lifecycle>::Row {
+        &self.row
+    }
+
+    fn cause(&self) -> Option<(String, bool)> {
         None
+    }
+
+    fn logged(&self, stamp: &Stamp) -> Logged {
+        let cause = stamp.cause.clone().map(|cause| (cause, true));
+        Logged { transition: CREATE, from: None, to: S::INDEX, version: 0, cause }
     }
 
     fn ready(&self) -> Ready {
@@ -91,14 +101,15 @@ impl<S: State> Plan for Creation<'_, S> {
 }
 
 impl<B: Backend, S: StoredState<B>> PlanOn<B> for Creation<'_, S> {
-    fn write(&mut self) -> Result<Prepared<B>, Error> {
+    fn write(&mut self, stamp: &Stamp) -> Result<Prepared<B>, Error> {
         let statement = &S::Any::statements(B::DIALECT).insert;
+        let logged = Logged::kept(self, stamp);
         let arguments = arguments::<B>(statement, |arguments, bind| match bind {
             Bind::Column(column) => S::Any::bind_column(arguments, &self.row, column),
             Bind::Status => S::Any::bind_status(arguments, S::INDEX),
             Bind::FirstVersion => S::Any::bind_version(arguments, 0),
             Bind::New(own) => S::bind_new(arguments, &self.new, own),
-            _ => Err(unbound(bind)),
+            bind => Logged::bind_kept::<B, S::Any>(logged.as_ref(), arguments, bind, &self.row, stamp),
         })?;
         Ok((&statement.sql, arguments))
     }

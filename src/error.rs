@@ -53,6 +53,8 @@ pub enum ErrorKind {
     KeyNotUnique,
     /// `amend` may not change the key or a guard column.
     KeyChanged,
+    /// The attempt or the call needs something that the declaration does not have, such as a journal.
+    NotDeclared,
     /// A row lock, and `apply_in`, make sense only inside a transaction that was begun with sqlx or `onward::begin`.
     NotInTransaction,
     /// The connection given to `apply` is inside a transaction; there `apply_in` is the right call.
@@ -89,6 +91,7 @@ impl ErrorKind {
             Self::UniqueTaken => "unique_taken",
             Self::KeyNotUnique => "key_not_unique",
             Self::KeyChanged => "key_changed",
+            Self::NotDeclared => "not_declared",
             Self::NotInTransaction => "not_in_transaction",
             Self::InTransaction => "in_transaction",
             Self::Behind => "behind",
@@ -126,6 +129,7 @@ impl ErrorKind {
             }
             Self::KeyNotUnique => "more than one row has this key; make it the primary key of the table",
             Self::KeyChanged => "an amendment may not change the key or a guard column",
+            Self::NotDeclared => "the declaration has nothing for what was asked",
             Self::NotInTransaction => {
                 "the connection is in no transaction; begin one with sqlx or `onward::begin`"
             }

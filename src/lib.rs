@@ -83,6 +83,7 @@ mod declare;
 mod error;
 mod fault;
 mod handle;
+mod journal;
 mod lifecycle;
 mod observe;
 mod outcome;
@@ -99,6 +100,8 @@ mod transaction;
 mod transition;
 mod uncommitted;
 mod won;
+mod write;
+mod writer;
 
 pub use amendment::Amendment;
 pub use attempt::Attempt;
@@ -106,6 +109,7 @@ pub use backend::{Backend, Supports};
 pub use creation::Creation;
 pub use error::{BoxError, Error, ErrorKind};
 pub use handle::{Handle, Page};
+pub use journal::{Entry, History, Stay, Step};
 pub use lifecycle::{Column, Description, Fact, Lifecycle, State, StateInfo, StatusType, TransitionInfo};
 pub use outcome::{Answer, Clash, Conflict, Outcome};
 pub use policy::Policy;
@@ -122,6 +126,7 @@ pub mod __private {
     pub use crate::{
         error::BoxError,
         handle::{Seal, Snapshot, columns, debug_handle, find, from_row, list, load, lock},
+        journal::history,
         lifecycle::{Source, Version},
         row::{Columns, Stored, StoredState, bind_code, bind_text, bind_version, no_such_fact},
         serialize::{deserialize_name, serialize_handle, text},

@@ -33,6 +33,8 @@ pub struct Description {
     pub states: &'static [StateInfo],
     /// The transitions in the order of declaration.
     pub transitions: &'static [TransitionInfo],
+    /// The table of the journal, if one was declared.
+    pub journal: Option<&'static str>,
 }
 
 /// A column that every row of a lifecycle has.
@@ -221,7 +223,9 @@ pub trait Lifecycle: Handle<Any = Self> + Debug + Sized + Send + Sync + 'static 
     /// The struct of the columns that every row has.
     type Row: Clone + Send + Sync + 'static;
     /// The enum of statuses.
-    type Status: Copy + Debug + strum::VariantArray + Send + Sync + 'static;
+    type Status: Copy + Debug + PartialEq + strum::VariantArray + Send + Sync + 'static;
+    /// The enum of transitions.
+    type Transition: Copy + Debug + PartialEq + strum::VariantArray + Send + Sync + 'static;
     /// The guard columns' values, as a tuple.
     #[doc(hidden)]
     type Guards: Clone + Send + Sync + 'static;

@@ -1,24 +1,25 @@
 //! A `tracing` event for every outcome, with the target `onward`.
 //!
-//! Each has `lifecycle`, `transition`, `key`, `cause`, `request_id`, `attempts` and `outcome`; no fact but the cause.
+//! Each has `lifecycle`, `transition`, `key`, `cause`, `request_id`, `actor`, `attempts` and `outcome`; no fact but the cause.
 
 use crate::{
     error::Error,
+    journal::Stamp,
     lifecycle::Lifecycle,
     outcome::{Answer, Loss},
     plan::Plan,
 };
 use tracing::{Level, enabled, event};
 
-pub(crate) fn applied<P: Plan>(plan: &P, request_id: Option<&str>, attempts: u32) {
-    record(plan, request_id, attempts, "applied", Level::DEBUG);
+pub(crate) fn applied<P: Plan>(plan: &P, stamp: &Stamp, attempts: u32) {
+    record(plan, stamp, attempts, "applied", Level::DEBUG);
 }
 
-pub(crate) fn refused<P: Plan>(plan: &P, request_id: Option<&str>, attempts: u32) {
-    record(plan, request_id, attempts, "refused", Level::WARN);
+pub(crate) fn refused<P: Plan>(plan: &P, stamp: &Stamp, attempts: u32) {
+    record(plan, stamp, attempts, "refused", Level::WARN);
 }
 
-pub(crate) fn loss<P: Plan>(plan: &P, request_id: Option<&str>, attempts: u32, loss: &Loss<P::Any>) {
+pub(crate) fn loss<P: Plan>(plan: &P, stamp: &Stamp, attempts: u32, loss: &Loss<P::Any>) {
     let (outcome, answer) = match loss {
         Loss::Duplicate(_) => ("duplicate", Answer::Settled),
         Loss::Refused(_) => ("refused", Answer::Escalate),
@@ -30,14 +31,14 @@ pub(crate) fn loss<P: Plan>(plan: &P, request_id: Option<&str>, attempts: u32, l
         Answer::Later => Level::INFO,
         Answer::Escalate => Level::WARN,
     };
-    record(plan, request_id, attempts, outcome, level);
+    record(plan, stamp, attempts, outcome, level);
 }
 
-pub(crate) fn failed<P: Plan>(plan: &P, request_id: Option<&str>, attempts: u32, error: &Error) {
-    record(plan, request_id, attempts, error.kind().as_str(), Level::ERROR);
+pub(crate) fn failed<P: Plan>(plan: &P, stamp: &Stamp, attempts: u32, error: &Error) {
+    record(plan, stamp, attempts, error.kind().as_str(), Level::ERROR);
 }
 
-fn record<P: Plan>(plan: &P, request_id: Option<&str>, attempts: u32, outcome: &'static str, level: Level) {
+fn record<P: Plan>(plan: &P, stamp: &Stamp, attempts: u32, outcome: &'static str, level: Level) {
     // `tracing` wants the level of an event at compile time.
     macro_rules! at {
         ($($level:ident)*) => { $(
@@ -48,8 +49,9 @@ fn record<P: Plan>(plan: &P, request_id: Option<&str>, attempts: u32, outcome: &
                     lifecycle = P::Any::DESCRIPTION.name,
                     transition = plan.name(),
                     key = ?plan.key(),
-                    cause = plan.cause(),
-                    request_id,
+                    cause = plan.cause().map(|(cause, _)| cause).as_ref().or(stamp.cause.as_ref()),
+                    request_id = stamp.request,
+                    actor = stamp.actor,
                     attempts,
                     outcome,
                 );

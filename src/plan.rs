@@ -4,6 +4,7 @@ use crate::{
     backend::Backend,
     error::Error,
     handle::Handle,
+    journal::{Logged, Stamp},
     lifecycle::{Lifecycle, Source},
     outcome::{Clash, Conflict, Loss},
     row::Stored,
@@ -22,7 +23,12 @@ pub trait Plan: Send + Sized {
 
     fn name(&self) -> &'static str;
     fn key(&self) -> &<Self::Any as Lifecycle>::Key;
-    fn cause(&self) -> Option<String>;
+    /// The row that it concerns; its key and guards stay the same.
+    fn row(&self) -> &<Self::Any as Lifecycle>::Row;
+    /// The declared cause as text, and whether it may move one row only.
+    fn cause(&self) -> Option<(String, bool)>;
+    /// What the journal says of its write.
+    fn logged(&self, stamp: &Stamp) -> Logged;
     /// Computes what is to be written from the row at hand, where that is the caller's wish.
     fn prepare(&mut self) {}
     fn ready(&self) -> Ready;
@@ -42,7 +48,7 @@ pub trait Plan: Send + Sized {
 /// The same on a database.
 #[doc(hidden)]
 pub trait PlanOn<B: Backend>: Plan<Any: Stored<B>> {
-    fn write(&mut self) -> Result<Prepared<B>, Error>;
+    fn write(&mut self, stamp: &Stamp) -> Result<Prepared<B>, Error>;
     /// The row as it is now; locked, where only that shows what is committed.
     fn reread(&self, locked: bool) -> Result<Prepared<B>, Error>;
     fn judge(&self, row: &B::Row) -> Result<Verdict<Self::Any>, Error>;

@@ -209,6 +209,18 @@ pub(crate) fn locate<B: Backend, A: Stored<B>>(row: &A::Row, locked: bool) -> Re
     Ok((&statement.sql, arguments))
 }
 
+/// The statement that reads the row with another key, under the guards of a row at hand.
+pub(crate) fn at_key<B: Backend, A: Stored<B>>(key: &A::Key, row: &A::Row) -> Result<Prepared<B>, Error> {
+    let statement = &A::statements(B::DIALECT).find;
+    let place: Vec<usize> = A::DESCRIPTION.place().collect();
+    let arguments = arguments::<B>(statement, |arguments, bind| match bind {
+        Bind::Place(0) => A::bind_key(arguments, key),
+        Bind::Place(part) => A::bind_column(arguments, row, place[part]),
+        _ => Err(unbound(bind)),
+    })?;
+    Ok((&statement.sql, arguments))
+}
+
 /// A placeholder that the statement at hand should not have.
 pub(crate) fn unbound(bind: Bind) -> BoxError {
     format!("there is nothing to bind to {bind:?}").into()

@@ -2,29 +2,22 @@
 
 use crate::{
     backend::Backend,
-    boundary::{close, open},
     error::{Error, ErrorKind},
     fault::Fault,
+    journal::{Evidence, Refusal, Stamp, Taken, entry},
     lifecycle::Lifecycle,
     outcome::{Clash, Conflict, Loss},
-    plan::{PlanOn, Prepared, Ready, Ruling, Verdict},
-    row::{Columns, Stored as _},
+    plan::{Plan, PlanOn, Prepared, Ready, Ruling, Verdict},
+    row::{Columns, Stored as _, at_key},
     statement::Dialect,
+    write::{Scope, Written, write},
 };
-
-/// Whose transaction a try runs in.
-pub(crate) enum Scope<B: Backend> {
-    /// Each statement on its own.
-    Alone,
-    /// One that we begin, behind this fence, and that stays open for the winner.
-    Ours(B::Fence),
-    /// The caller's.
-    Theirs,
-}
 
 /// What became of one try.
 pub(crate) enum Tried<A: Lifecycle> {
     Won,
+    /// An earlier write of this attempt, whose reply was lost, took effect: the journal has its entry.
+    WonBefore,
     /// The guard said no to the row at hand.
     Refused,
     Lost(Loss<A>),
@@ -33,16 +26,13 @@ pub(crate) enum Tried<A: Lifecycle> {
 /// How often a write is repeated that an index has refused although no row can be found that has the value.
 const REPEATS: u32 = 3;
 
-enum Written {
-    Yes,
-    No,
-    /// A unique index refused it.
-    Violated(sqlx::Error),
-}
+/// What a clash on the request id is called.
+const REQUEST: &str = "request_id";
 
 /// One try on one connection.
 pub(crate) async fn try_once<B: Backend, P: PlanOn<B>>(
     plan: &mut P,
+    stamp: &Stamp,
     connection: &mut B::Connection,
     scope: &Scope<B>,
     fencing: bool,
@@ -60,7 +50,7 @@ pub(crate) async fn try_once<B: Backend, P: PlanOn<B>>(
         };
         let mut violated = None;
         match ready {
-            Ready::Go => match write::<B, P>(plan, connection, scope).await? {
+            Ready::Go => match write_planned::<B, P>(plan, stamp, connection, scope).await? {
                 Written::Yes => return Ok(Tried::Won),
                 Written::No => {}
                 Written::Violated(error) => violated = Some(error),
@@ -77,8 +67,19 @@ pub(crate) async fn try_once<B: Backend, P: PlanOn<B>>(
         let (sql, arguments) = plan.reread(theirs).map_err(Fault::Other)?;
         let rows = B::fetch(connection, sql, arguments).await.map_err(Fault::of_read::<B>)?;
         let Some(row) = rows.first() else {
+            let evidence = match fencing || violated.is_some() {
+                true => Evidence::read::<B, P>(plan, stamp, connection, theirs).await?,
+                false => None,
+            };
+            if fencing && evidence.as_ref().is_some_and(|evidence| evidence.is_ours(stamp)) {
+                return Ok(Tried::WonBefore);
+            }
             if !P::CREATES {
                 return Ok(Tried::Lost(Loss::NotFound));
+            }
+            let refusal = evidence.map_or(Refusal::Unknown, |evidence| evidence.refusal(plan, stamp, None));
+            if let Some(loss) = taken_elsewhere::<B, P>(plan, refusal, connection).await? {
+                return Ok(Tried::Lost(loss));
             }
             if let Some(loss) = holder::<B, P>(plan.holders(), connection, None).await? {
                 return Ok(Tried::Lost(loss));
@@ -95,7 +96,21 @@ pub(crate) async fn try_once<B: Backend, P: PlanOn<B>>(
             continue;
         };
 
-        let Verdict { found, ruling } = plan.judge(row).map_err(Fault::Other)?;
+        let Verdict { found, mut ruling } = plan.judge(row).map_err(Fault::Other)?;
+        if fencing || violated.is_some() || asks_journal(plan, ruling) {
+            if let Some(evidence) = Evidence::read::<B, P>(plan, stamp, connection, theirs).await? {
+                if fencing && evidence.is_ours(stamp) {
+                    return Ok(Tried::WonBefore);
+                }
+                match heard(plan, stamp, &evidence, ruling, found.version(), violated.is_some()) {
+                    Ok(heard) => ruling = heard,
+                    Err((clash, holder)) => {
+                        let holder = Some(holder);
+                        return Ok(Tried::Lost(Loss::Conflict(Conflict { found, clash, holder, attempts: 1 })));
+                    }
+                }
+            }
+        }
         let clash = match ruling {
             Ruling::Duplicate => return Ok(Tried::Lost(Loss::Duplicate(found))),
             Ruling::Unmoved if ready == Ready::Go && violated.is_none() => {
@@ -135,50 +150,82 @@ pub(crate) async fn try_once<B: Backend, P: PlanOn<B>>(
     }
 }
 
-async fn write<B: Backend, P: PlanOn<B>>(
+async fn write_planned<B: Backend, P: PlanOn<B>>(
     plan: &mut P,
+    stamp: &Stamp,
     connection: &mut B::Connection,
     scope: &Scope<B>,
 ) -> Result<Written, Fault> {
-    let (sql, arguments) = plan.write().map_err(Fault::Other)?;
-    let savepoint = matches!(scope, Scope::Theirs) && B::ABORTS_ON_ERROR;
-    if let Scope::Ours(fence) = scope {
-        open::<B>(connection, fence).await.map_err(Fault::of_open::<B>)?;
-    }
-    if savepoint {
-        B::command(connection, "SAVEPOINT onward_step").await.map_err(Fault::of::<B>)?;
-    }
-    let written = match B::execute(connection, sql, arguments).await {
-        Ok(rows) => {
-            tracing::trace!(target: "onward", step = plan.name(), rows, "written");
-            match rows {
-                0 => Ok(Written::No),
-                1 => Ok(Written::Yes),
-                _ => Err(Fault::Other(Error::new(ErrorKind::KeyNotUnique, ""))),
+    let prepared = plan.write(stamp).map_err(Fault::Other)?;
+    let entry = entry::<B, P>(plan, stamp).map_err(Fault::Other)?;
+    write::<B>(connection, scope, plan.name(), prepared, entry).await
+}
+
+/// Whether the row alone leaves open what the journal may know.
+fn asks_journal<P: Plan>(plan: &P, ruling: Ruling) -> bool {
+    P::Any::DESCRIPTION.journal.is_some()
+        && match ruling {
+            Ruling::Clash(Clash::Aside) => true,
+            // Being in the target counts, unless the journal says that another step led there.
+            Ruling::Duplicate => !P::CREATES && plan.cause().is_none(),
+            _ => false,
+        }
+}
+
+/// The ruling once the journal is heard, or who has taken what the attempt would bring.
+fn heard<P: Plan>(
+    plan: &P,
+    stamp: &Stamp,
+    evidence: &Evidence<<P::Any as Lifecycle>::Key>,
+    ruling: Ruling,
+    version: i64,
+    violated: bool,
+) -> Result<Ruling, (Clash, <P::Any as Lifecycle>::Key)> {
+    match ruling {
+        Ruling::Clash(Clash::Aside) | Ruling::Duplicate if !P::CREATES => {
+            let by_state_alone = ruling == Ruling::Duplicate && plan.cause().is_none();
+            Ok(match evidence.taken(plan, stamp) {
+                Taken::Repeat => Ruling::Duplicate,
+                Taken::OtherCause if by_state_alone || ruling != Ruling::Duplicate => {
+                    Ruling::Clash(Clash::OtherCause)
+                }
+                Taken::UnknownCause | Taken::AnotherStep if by_state_alone => Ruling::Clash(Clash::Aside),
+                _ => ruling,
+            })
+        }
+        Ruling::Unmoved | Ruling::Clash(Clash::Stale | Clash::Moved) if violated => {
+            match evidence.refusal(plan, stamp, Some(version)) {
+                Refusal::Repeat => Ok(Ruling::Duplicate),
+                Refusal::Ahead => Ok(Ruling::Clash(Clash::Behind)),
+                Refusal::CauseTaken(key) => Err((Clash::CauseTaken, key)),
+                Refusal::RequestTaken(key) => Err((Clash::UniqueTaken(Some(REQUEST)), key)),
+                Refusal::Unknown => Ok(ruling),
             }
         }
-        Err(sqlx::Error::Database(error)) if error.is_unique_violation() => {
-            Ok(Written::Violated(sqlx::Error::Database(error)))
-        }
-        // In a transaction of ours nothing holds before its commit, so a lost reply there is no riddle.
-        Err(error) if matches!(scope, Scope::Ours(_)) => Err(Fault::of_read::<B>(error)),
-        Err(error) => Err(Fault::of::<B>(error)),
-    };
-    match (scope, &written) {
-        (Scope::Ours(fence), Ok(Written::No | Written::Violated(_)) | Err(_)) => {
-            close::<B>(connection, fence).await.map_err(|error| Fault::Lost(error.into()))?;
-        }
-        (Scope::Theirs, Ok(Written::Yes | Written::No)) if savepoint => {
-            B::command(connection, "RELEASE SAVEPOINT onward_step").await.map_err(Fault::of::<B>)?;
-        }
-        // The step failed, the caller's transaction lives on.
-        (Scope::Theirs, Ok(Written::Violated(_)) | Err(Fault::Other(_))) if savepoint => {
-            let undo = "ROLLBACK TO SAVEPOINT onward_step; RELEASE SAVEPOINT onward_step";
-            B::command(connection, undo).await.map_err(Fault::of::<B>)?;
-        }
-        _ => {}
+        ruling => Ok(ruling),
     }
-    written
+}
+
+/// A new row that the journal refused: the row that has its request or its cause.
+async fn taken_elsewhere<B: Backend, P: PlanOn<B>>(
+    plan: &mut P,
+    refusal: Refusal<<P::Any as Lifecycle>::Key>,
+    connection: &mut B::Connection,
+) -> Result<Option<Loss<P::Any>>, Fault> {
+    let (clash, key) = match refusal {
+        Refusal::CauseTaken(key) => (Clash::CauseTaken, key),
+        Refusal::RequestTaken(key) => (Clash::UniqueTaken(Some(REQUEST)), key),
+        Refusal::Ahead => {
+            let note = "the journal knows this key already; was its row deleted? A new row needs a new key";
+            return Err(Fault::Other(Error::new(ErrorKind::UniqueTaken, "").note(note)));
+        }
+        Refusal::Repeat | Refusal::Unknown => return Ok(None),
+    };
+    let (sql, arguments) = at_key::<B, P::Any>(&key, plan.row()).map_err(Fault::Other)?;
+    let rows = B::fetch(connection, sql, arguments).await.map_err(Fault::of_read::<B>)?;
+    let Some(row) = rows.first() else { return Ok(None) };
+    let found = P::Any::decode(&Columns::selected(row)).map_err(Fault::Other)?;
+    Ok(Some(Loss::Conflict(Conflict { found, clash, holder: Some(key), attempts: 1 })))
 }
 
 /// On SQLite: makes the caller's transaction a writing one, so that it shows what is committed now, or learns that it

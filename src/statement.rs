@@ -1,6 +1,10 @@
 //! Description and dialect become SQL text and the order in which values are bound. Pure; no database is needed.
 
-use crate::{clock, lifecycle::Description};
+use crate::{
+    journal::{Field, JournalStatements},
+    lifecycle::Description,
+    writer::Writer,
+};
 use std::sync::OnceLock;
 
 /// Which SQL is spoken.
@@ -38,6 +42,8 @@ pub(crate) enum Bind {
     Version,
     /// How many rows at the most.
     Limit,
+    /// What the journal's entry says.
+    Logged(Field),
 }
 
 /// Every statement of one lifecycle on one database.
@@ -62,6 +68,7 @@ pub struct Statements {
     pub(crate) unique_column: Vec<(usize, Statement)>,
     /// Likewise for the own facts of each state.
     pub(crate) unique_fact: Vec<Vec<(usize, Statement)>>,
+    pub(crate) journal: Option<JournalStatements>,
 }
 
 /// The statements of one lifecycle, made when they are first needed and kept.
@@ -92,9 +99,9 @@ impl Statements {
                 let page = sql("SELECT ").select().push(" WHERE ").status(Bind::Status);
                 page.page(next).end()
             }),
-            insert: sql("INSERT INTO ").insert().end(),
-            amend: sql("UPDATE ").amend().end(),
-            update: (0..d.states.len()).map(|to| sql("UPDATE ").update(to).end()).collect(),
+            insert: sql("INSERT INTO ").insert().logged().end(),
+            amend: sql("UPDATE ").amend().logged().end(),
+            update: (0..d.states.len()).map(|to| sql("UPDATE ").update(to).logged().end()).collect(),
             cause: (0..d.transitions.len())
                 .map(|t| {
                     let by = d.transitions[t].by;
@@ -126,6 +133,7 @@ impl Statements {
                         .collect()
                 })
                 .collect(),
+            journal: JournalStatements::new(d, dialect),
         }
     }
 }
@@ -144,199 +152,6 @@ pub(crate) fn quoted(dialect: Dialect, name: &str) -> String {
     let quote = if dialect == Dialect::Postgres { '"' } else { '`' };
     let part = |part: &str| format!("{quote}{}{quote}", part.replace(quote, &format!("{quote}{quote}")));
     name.split('.').map(part).collect::<Vec<_>>().join(".")
-}
-
-struct Writer<'d> {
-    d: &'d Description,
-    dialect: Dialect,
-    sql: String,
-    binds: Vec<Bind>,
-}
-
-impl<'d> Writer<'d> {
-    fn new(d: &'d Description, dialect: Dialect, text: &str) -> Self {
-        Self { d, dialect, sql: text.into(), binds: Vec::new() }
-    }
-
-    fn end(self) -> Statement {
-        Statement { sql: self.sql, binds: self.binds }
-    }
-
-    fn push(mut self, text: &str) -> Self {
-        self.sql.push_str(text);
-        self
-    }
-
-    fn name(self, name: &str) -> Self {
-        let quoted = quoted(self.dialect, name);
-        self.push(&quoted)
-    }
-
-    fn bind(mut self, bind: Bind) -> Self {
-        self.binds.push(bind);
-        match self.dialect {
-            Dialect::Postgres => {
-                let number = self.binds.len();
-                self.push(&format!("${number}"))
-            }
-            Dialect::Sqlite | Dialect::MySql => self.push("?"),
-        }
-    }
-
-    fn equals(self, name: &str, bind: Bind) -> Self {
-        self.name(name).push(" = ").bind(bind)
-    }
-
-    /// `SELECT` is written: the columns and the table.
-    fn select(mut self) -> Self {
-        for (i, column) in selected(self.d).enumerate() {
-            self = self.push(if i == 0 { "" } else { ", " }).name(column);
-        }
-        let table = self.d.table;
-        self.push(" FROM ").name(table)
-    }
-
-    /// `key = ? [AND guard = ?]`
-    fn place(mut self, bind: impl Fn(usize) -> Bind) -> Self {
-        for (part, column) in self.d.place().enumerate() {
-            let name = self.d.columns[column].column;
-            self = self.push(if part == 0 { "" } else { " AND " }).equals(name, bind(part));
-        }
-        self
-    }
-
-    /// The same, bound from a row that is at hand.
-    fn here(self) -> Self {
-        let columns: Vec<usize> = self.d.place().collect();
-        self.place(|part| Bind::Column(columns[part]))
-    }
-
-    fn status(self, bind: Bind) -> Self {
-        let status = self.d.status;
-        self.equals(status, bind)
-    }
-
-    /// `key = ? AND status = ? AND version = ?`: the guard of every write.
-    fn expected(self) -> Self {
-        let version = self.d.version;
-        self.here().push(" AND ").status(Bind::Expected).push(" AND ").equals(version, Bind::Version)
-    }
-
-    /// Some other row that has these values.
-    fn others(mut self, values: impl Iterator<Item = (&'static str, Bind)>) -> Self {
-        for (column, bind) in values {
-            self = self.equals(column, bind).push(" AND ");
-        }
-        for column in self.d.place().skip(1) {
-            let guard = self.d.columns[column].column;
-            self = self.equals(guard, Bind::Column(column)).push(" AND ");
-        }
-        let key = self.d.columns[0].column;
-        let others = self.name(key).push(" <> ").bind(Bind::Column(0)).push(" LIMIT 1");
-        match others.dialect {
-            // Inside a caller's transaction only a locking read shows what is committed now.
-            Dialect::MySql => others.push(" LOCK IN SHARE MODE"),
-            Dialect::Sqlite | Dialect::Postgres => others,
-        }
-    }
-
-    fn page(mut self, next: bool) -> Self {
-        let key = self.d.columns[0].column;
-        for (part, column) in self.d.place().enumerate().skip(1) {
-            let guard = self.d.columns[column].column;
-            self = self.push(" AND ").equals(guard, Bind::Place(part));
-        }
-        if next {
-            self = self.push(" AND ").name(key).push(" > ").bind(Bind::Place(0));
-        }
-        self.push(" ORDER BY ").name(key).push(" LIMIT ").bind(Bind::Limit)
-    }
-
-    fn locking(self) -> Self {
-        match self.dialect {
-            // A write transaction locks the whole file; there is no lock of a row.
-            Dialect::Sqlite => self,
-            Dialect::Postgres | Dialect::MySql => self.push(" FOR UPDATE"),
-        }
-    }
-
-    fn lock_file(self) -> Self {
-        let d = self.d;
-        self.name(d.table).push(" SET ").name(d.version).push(" = ").name(d.version).push(" WHERE 0")
-    }
-
-    fn now(self) -> Self {
-        let now = clock::now(self.dialect);
-        self.push(now)
-    }
-
-    /// `version = version + 1 [, updated_at = …]`
-    fn bump(self) -> Self {
-        let d = self.d;
-        let bumped = self.name(d.version).push(" = ").name(d.version).push(" + 1");
-        match d.updated_at {
-            Some(column) => bumped.push(", ").name(column).push(" = ").now(),
-            None => bumped,
-        }
-    }
-
-    fn update(self, to: usize) -> Self {
-        let d = self.d;
-        let mut update = self.name(d.table).push(" SET ").status(Bind::Status).push(", ").bump();
-        for (own, fact) in d.states[to].own.iter().enumerate() {
-            update = update.push(", ").equals(d.facts[*fact].column, Bind::New(own));
-        }
-        update.push(" WHERE ").expected()
-    }
-
-    fn amend(self) -> Self {
-        let d = self.d;
-        let mut amend = self.name(d.table).push(" SET ").bump();
-        for (i, column) in d.columns.iter().enumerate().skip(1).filter(|(_, c)| !c.guard) {
-            amend = amend.push(", ").equals(column.column, Bind::Column(i));
-        }
-        amend.push(" WHERE ").expected()
-    }
-
-    fn insert(self) -> Self {
-        let d = self.d;
-        let mut names = Vec::new();
-        let mut values = Vec::new();
-        for (i, column) in d.columns.iter().enumerate() {
-            names.push(column.column);
-            values.push(Some(Bind::Column(i)));
-        }
-        names.extend([d.status, d.version]);
-        values.extend([Some(Bind::Status), Some(Bind::FirstVersion)]);
-        for (own, fact) in d.states[0].own.iter().enumerate() {
-            names.push(d.facts[*fact].column);
-            values.push(Some(Bind::New(own)));
-        }
-        if let Some(column) = d.updated_at {
-            names.push(column);
-            values.push(None);
-        }
-        let mut insert = self.name(d.table).push(" (");
-        for (i, name) in names.into_iter().enumerate() {
-            insert = insert.push(if i == 0 { "" } else { ", " }).name(name);
-        }
-        insert = insert.push(") VALUES (");
-        for (i, value) in values.into_iter().enumerate() {
-            insert = insert.push(if i == 0 { "" } else { ", " });
-            insert = match value {
-                Some(bind) => insert.bind(bind),
-                None => insert.now(),
-            };
-        }
-        insert = insert.push(")");
-        match insert.dialect {
-            // No conflict target: whatever index refuses the row, reading decides what that means, and a caller's
-            // PostgreSQL transaction survives it.
-            Dialect::Sqlite | Dialect::Postgres => insert.push(" ON CONFLICT DO NOTHING"),
-            // `INSERT IGNORE` would also turn bad values into others.
-            Dialect::MySql => insert,
-        }
-    }
 }
 
 #[cfg(test)]
@@ -377,6 +192,7 @@ mod tests {
                 state("sent", &[2], &[0, 1, 2]),
             ],
             transitions: &[step("pay", &[0], 1, &[0, 1]), step("send", &[1], 2, &[])],
+            journal: None,
         }
     };
 

@@ -6,6 +6,7 @@ use crate::{
     backend::Backend,
     error::{Error, ErrorKind},
     handle::Snapshot,
+    journal::{Logged, Stamp, joined},
     lifecycle::{Lifecycle, Source, State, TransitionInfo},
     outcome::{Clash, Conflict, Loss},
     plan::{Check, Plan, PlanOn, Prepared, Ready, Ruling, Verdict, asked, worth_another_try},
@@ -112,10 +113,24 @@ where
         self.from.key()
     }
 
-    fn cause(&self) -> Option<String> {
+    fn row(&self) -> &<T::Any as Lifecycle>::Row {
+        self.from.row()
+    }
+
+    fn cause(&self) -> Option<(String, bool)> {
         let by = self.info().by.iter();
         let texts: Vec<String> = by.map(|own| T::fact_text(&self.new, *own)).collect();
-        (!texts.is_empty()).then(|| texts.join(", "))
+        joined(&texts).map(|text| (text, !self.info().shared))
+    }
+
+    fn logged(&self, stamp: &Stamp) -> Logged {
+        Logged {
+            transition: self.info().name,
+            from: Some(self.from.state()),
+            to: T::INDEX,
+            version: self.from.version() + 1,
+            cause: self.cause().or_else(|| stamp.cause.clone().map(|cause| (cause, true))),
+        }
     }
 
     fn prepare(&mut self) {
@@ -177,19 +192,20 @@ where
     F: Source<Any = T::Any>,
     T: StoredState<B>,
 {
-    fn write(&mut self) -> Result<Prepared<B>, Error> {
+    fn write(&mut self, stamp: &Stamp) -> Result<Prepared<B>, Error> {
         let version = self.from.version();
         if version >= T::Any::version_limit() {
             return Err(Error::new(ErrorKind::VersionLimit, T::Any::DESCRIPTION.table));
         }
         let statement = &T::Any::statements(B::DIALECT).update[T::INDEX];
+        let logged = Logged::kept(self, stamp);
         let arguments = arguments::<B>(statement, |arguments, bind| match bind {
             Bind::Status => T::Any::bind_status(arguments, T::INDEX),
             Bind::New(own) => T::bind_new(arguments, &self.new, own),
             Bind::Column(column) => T::Any::bind_column(arguments, self.from.row(), column),
             Bind::Expected => T::Any::bind_status(arguments, self.from.state()),
             Bind::Version => T::Any::bind_version(arguments, version),
-            _ => Err(unbound(bind)),
+            bind => Logged::bind_kept::<B, T::Any>(logged.as_ref(), arguments, bind, self.from.row(), stamp),
         })?;
         Ok((&statement.sql, arguments))
     }

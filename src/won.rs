@@ -6,24 +6,27 @@ use crate::{
     error::{Error, ErrorKind},
     fault::Fault,
     handle::Handle,
-    plan::Plan,
+    journal::Fenced,
+    plan::{Plan, PlanOn},
     session::Session,
     transaction::Transaction,
 };
+use sqlx::Pool;
 
 /// A row that is won in an open transaction. Do more work in it, then [`commit`](Won::commit).
 ///
 /// Dropping it rolls back. [`parts`](Won::parts) gives the connection and the handle-to-be side by side.
 #[must_use = "rolled back when dropped: call `commit` or `rollback`"]
 pub struct Won<B: Backend, P: Plan> {
+    pool: Pool<B>,
     transaction: Transaction<B>,
     next: P::Won,
     course: Course<P>,
 }
 
 impl<B: Backend, P: Plan> Won<B, P> {
-    pub(crate) fn new(transaction: Transaction<B>, next: P::Won, course: Course<P>) -> Self {
-        Self { transaction, next, course }
+    pub(crate) fn new(pool: Pool<B>, transaction: Transaction<B>, next: P::Won, course: Course<P>) -> Self {
+        Self { pool, transaction, next, course }
     }
 
     /// The connection, for more work, and the row as it will be once this is committed.
@@ -38,12 +41,23 @@ impl<B: Backend, P: Plan> Won<B, P> {
     /// [`ErrorKind::RestartTransaction`] if the engine gave it up: it was not applied. [`ErrorKind::TransactionLost`] if
     /// it had ended inside the work: not applied either, unless the work ended it with a COMMIT or, on MySQL, with DDL.
     /// [`ErrorKind::CommitUnknown`] if the reply was lost: read the row, or attempt the same again.
-    pub async fn commit(self) -> Result<P::Won, Error> {
+    ///
+    /// Where the lifecycle has a journal, a lost reply is settled: either it took effect, and this is `Ok`, or the
+    /// row's version is raised so that it never can, and this is [`ErrorKind::RestartTransaction`]. Only if that gets no
+    /// answer within 15 seconds it stays unknown.
+    pub async fn commit(mut self) -> Result<P::Won, Error>
+    where
+        P: PlanOn<B>,
+    {
         match self.transaction.try_commit().await {
             Ok(()) => Ok(self.course.won(self.next)),
-            Err(Fault::Unanswered(source)) => {
-                Err(self.course.failed(Error::new(ErrorKind::CommitUnknown, "").source(source)))
-            }
+            Err(Fault::Unanswered(source)) => match self.course.settle(&self.pool).await {
+                Some(Fenced::Applied) => Ok(self.course.won(self.next)),
+                settled => {
+                    let kind = if settled.is_some() { ErrorKind::RestartTransaction } else { ErrorKind::CommitUnknown };
+                    Err(self.course.failed(Error::new(kind, "").source(source)))
+                }
+            },
             Err(fault) => Err(self.course.failed(fault.into_error(ErrorKind::RestartTransaction, ""))),
         }
     }

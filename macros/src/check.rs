@@ -6,6 +6,7 @@ mod attributes;
 mod causes;
 mod fields;
 mod graph;
+mod journal;
 mod names;
 mod types;
 
@@ -13,5 +14,6 @@ pub(crate) use attributes::attributes;
 pub(crate) use causes::causes;
 pub(crate) use fields::fields;
 pub(crate) use graph::graph;
+pub(crate) use journal::journal;
 pub(crate) use names::names;
 pub(crate) use types::types;

@@ -40,6 +40,7 @@ fn declaration(input: TokenStream) -> syn::Result<Declaration> {
     check::names(&declaration, &mut report);
     check::fields(&declaration, &mut report);
     check::types(&declaration, &mut report);
+    check::journal(&declaration, &mut report);
     if whole {
         check::graph(&declaration, &mut report);
         check::causes(&declaration, &mut report);

@@ -19,6 +19,8 @@ pub(crate) struct Declaration {
     pub(crate) any: Any,
     pub(crate) states: Vec<State>,
     pub(crate) transitions: Vec<Transition>,
+    /// The table of the journal.
+    pub(crate) journal: Option<LitStr>,
 }
 
 /// `struct Order in "orders" (…);`: the handle and the lifecycle's own columns.

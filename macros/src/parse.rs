@@ -5,6 +5,7 @@
 
 mod fields;
 mod header;
+mod journal;
 mod states;
 mod transitions;
 
@@ -18,7 +19,7 @@ use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::ext::IdentExt;
 use syn::parse::{ParseStream, Parser};
-use syn::{Attribute, Error, Ident, Result, Token, Visibility, bracketed};
+use syn::{Attribute, Error, Ident, LitStr, Result, Token, Visibility, bracketed};
 
 /// A declaration as it was written.
 pub(crate) struct Syntax {
@@ -28,6 +29,7 @@ pub(crate) struct Syntax {
     pub(crate) any: Any,
     pub(crate) states: Vec<StateSyntax>,
     pub(crate) transitions: Vec<TransitionSyntax>,
+    pub(crate) journal: Option<LitStr>,
 }
 
 /// Reads `[$crate]` and the declaration.
@@ -55,23 +57,13 @@ fn sections(input: ParseStream<'_>, report: &mut Report) -> Result<Syntax> {
     let row = fields::row(input, report, &lifecycle.name)?;
     let (any, states) = states::states(input, report, &row.name)?;
     let transitions = transitions::transitions(input, report, &any.name)?;
+    let journal = journal::journal(input, report)?;
     refuse_attributes(input, report)?;
     if !input.is_empty() {
-        refuse_journal(input)?;
-        return Err(Error::new(input.span(), "nothing may follow the transitions; take this out"));
+        let last = if journal.is_some() { "the journal" } else { "the transitions" };
+        return Err(Error::new(input.span(), format!("nothing may follow {last}; take this out")));
     }
-    Ok(Syntax { krate, lifecycle, row, any, states, transitions })
-}
-
-/// The journal has a place in the grammar before it has code.
-fn refuse_journal(input: ParseStream<'_>) -> Result<()> {
-    match peek_word(input) {
-        Some(word) if word == "journal" => Err(Error::new_spanned(
-            word,
-            "the journal is not part of this version of onward yet; leave this line out",
-        )),
-        _ => Ok(()),
-    }
+    Ok(Syntax { krate, lifecycle, row, any, states, transitions, journal })
 }
 
 /// The next token, if it is a word; keywords are words too.

@@ -11,7 +11,7 @@ use crate::report::{Report, known_names, written};
 use syn::{Ident, LitStr};
 
 pub(crate) fn resolve(syntax: Syntax, report: &mut Report) -> Declaration {
-    let Syntax { krate, lifecycle, row, any, states, transitions } = syntax;
+    let Syntax { krate, lifecycle, row, any, states, transitions, journal } = syntax;
     let names: Vec<Ident> = states.iter().map(|state| state.name.clone()).collect();
     let lookup = Lookup(&names);
     lookup.unique(report);
@@ -28,7 +28,7 @@ pub(crate) fn resolve(syntax: Syntax, report: &mut Report) -> Declaration {
         .collect();
     let transitions =
         transitions.into_iter().filter_map(|step| transition(step, &lookup, &row, &states, report)).collect();
-    Declaration { krate, lifecycle, row, any, states, transitions }
+    Declaration { krate, lifecycle, row, any, states, transitions, journal }
 }
 
 /// The states' names.

@@ -14,9 +14,9 @@ const MOST: usize = 64;
 
 /// Methods that a transition must not be named after, and what each of them is.
 #[rustfmt::skip]
-const RESERVED: [(&str, &[&str]); 5] = [
+const RESERVED: [(&str, &[&str]); 6] = [
     ("a method of the generated types", &[
-        "allows", "amend", "columns", "create", "facts", "find", "from_row", "key", "list", "load", "lock", "row", "status",
+        "allows", "amend", "columns", "create", "facts", "find", "from_row", "history", "key", "list", "load", "lock", "row", "status",
         "transitions", "version",
     ]),
     ("what is done with an attempt", &[
@@ -27,6 +27,7 @@ const RESERVED: [(&str, &[&str]); 5] = [
         "fmt", "from", "hash", "into", "ne", "partial_cmp", "to_owned", "to_string", "try_from", "try_into", "type_id",
     ]),
     ("a method of serde's traits, which a transition would hide", &["deserialize", "serialize"]),
+    ("what the journal calls an entry of its own", &["fence"]),
     ("what a constructor is called, and a handle has none", &["new"]),
 ];
 

@@ -7,7 +7,7 @@ use crate::report::written;
 use proc_macro2::{Literal, TokenStream};
 
 pub(super) fn describe(declaration: &Declaration, words: &Words<'_>) -> TokenStream {
-    let Words { krate, row, any, status, m, .. } = words;
+    let Words { krate, row, any, status, transition, m, .. } = words;
     let (key, key_type) = (&declaration.key().name, typed(words, declaration.key()));
     let guard_names: Vec<_> = guards(declaration).map(|guard| &guard.name).collect();
     let guard_types = guards(declaration).map(|guard| typed(words, guard));
@@ -20,6 +20,7 @@ pub(super) fn describe(declaration: &Declaration, words: &Words<'_>) -> TokenStr
             type Key = #key_type;
             type Row = #row;
             type Status = #status;
+            type Transition = #transition;
             type Guards = (#(#guard_types,)*);
 
             const DESCRIPTION: &'static #krate::Description = &#description;
@@ -87,6 +88,7 @@ fn description(declaration: &Declaration, words: &Words<'_>) -> TokenStream {
         Stored::Enum(name) => generate!(words => Enum(#name)),
     };
     let updated_at = optional(words, lifecycle.updated_at.as_ref());
+    let journal = optional(words, declaration.journal.as_ref());
     let columns = declaration.row.columns.iter().map(|column| self::column(words, column));
     let facts = declaration.fact_columns().into_iter().map(|fact| self::fact(words, fact));
     let infos = declaration.states.iter().enumerate();
@@ -104,6 +106,7 @@ fn description(declaration: &Declaration, words: &Words<'_>) -> TokenStream {
             facts: &[#(#facts),*],
             states: &[#(#infos),*],
             transitions: &[#(#transitions),*],
+            journal: #journal,
         }
     }
 }

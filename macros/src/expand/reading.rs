@@ -8,16 +8,47 @@ use proc_macro2::TokenStream;
 
 pub(super) fn reading(declaration: &Declaration, words: &Words<'_>) -> TokenStream {
     let of_state = of_state(declaration, words);
-    let (reads, answers) = (reads(declaration, words), answers(declaration, words));
+    let (reads, history) = (reads(declaration, words), history(declaration, words));
+    let answers = answers(declaration, words);
     let any = words.any;
     generate! { words =>
         #of_state
 
         impl #any {
             #reads
+            #history
             #answers
         }
     }
+}
+
+/// Only what is journalled has a history.
+fn history(declaration: &Declaration, words: &Words<'_>) -> Option<TokenStream> {
+    let Words { krate, any, d, .. } = words;
+    declaration.journal.as_ref()?;
+    let place = std::iter::once(declaration.key()).chain(guards(declaration));
+    let (place, key) = (convertible(words, place), converted(words, declaration.key()));
+    let guards = guards(declaration).map(|guard| converted(words, guard));
+    let guards = generate!(words => (#(#guards,)*));
+    Some(generate! { words =>
+        /// Reads what the journal knows of the row with this key, the oldest first.
+        ///
+        /// # Errors
+        ///
+        /// Those of the database, and `Unreadable` for an entry that this build cannot read.
+        pub fn history<'a, #d>(
+            db: #d,
+            #place
+        ) -> impl ::core::future::Future<
+            Output = ::core::result::Result<#krate::History<Self>, #krate::Error>,
+        > + ::core::marker::Send
+        where
+            #d: #krate::Access<'a>,
+            #any: #krate::__private::Stored<#d::Db>,
+        {
+            #krate::__private::history::<Self, #d>(db, #key, #guards)
+        }
+    })
 }
 
 fn of_state(declaration: &Declaration, words: &Words<'_>) -> TokenStream {

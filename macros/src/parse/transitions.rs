@@ -1,8 +1,8 @@
 //! `transitions { refund: Paid | Shipped -> Refunded by refund_no; }`
 
 use super::{
-    attributes, comma, items, keyword, missing, name, peek_parentheses, peek_word, refuse_attributes,
-    refuse_journal, refuse_visibility,
+    attributes, comma, items, journal::refuse_journal, keyword, missing, name, peek_parentheses, peek_word,
+    refuse_attributes, refuse_visibility,
 };
 use crate::report::{Report, known_names};
 use quote::ToTokens;

@@ -62,6 +62,8 @@ fn order() {
             refund:   Paid | Shipped -> Refunded by refund_no;
             cancel:   Pending        -> Cancelled;
         }
+
+        journal in "order_journal";
         "#,
     );
 }

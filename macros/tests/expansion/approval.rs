@@ -718,6 +718,7 @@ impl ::onward::Lifecycle for AnyApproval {
     type Key = Uuid;
     type Row = ApprovalRow;
     type Status = ApprovalStatus;
+    type Transition = ApprovalTransition;
     type Guards = ();
     const DESCRIPTION: &'static ::onward::Description = &::onward::Description {
         name: "Approval",
@@ -853,6 +854,7 @@ impl ::onward::Lifecycle for AnyApproval {
                 shared: false,
             },
         ],
+        journal: ::core::option::Option::None,
     };
     fn status(&self) -> ApprovalStatus {
         AnyApproval::status(self)

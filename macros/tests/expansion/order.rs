@@ -340,6 +340,27 @@ impl AnyOrder {
             D,
         >(tx, ::core::convert::Into::into(id), (::core::convert::Into::into(tenant_id),))
     }
+    /// Reads what the journal knows of the row with this key, the oldest first.
+    ///
+    /// # Errors
+    ///
+    /// Those of the database, and `Unreadable` for an entry that this build cannot read.
+    pub fn history<'a, D>(
+        db: D,
+        id: impl ::core::convert::Into<i64>,
+        tenant_id: impl ::core::convert::Into<i64>,
+    ) -> impl ::core::future::Future<
+        Output = ::core::result::Result<::onward::History<Self>, ::onward::Error>,
+    > + ::core::marker::Send
+    where
+        D: ::onward::Access<'a>,
+        AnyOrder: ::onward::__private::Stored<D::Db>,
+    {
+        ::onward::__private::history::<
+            Self,
+            D,
+        >(db, ::core::convert::Into::into(id), (::core::convert::Into::into(tenant_id),))
+    }
     /// Changes columns of the row, in whatever state it is: the state stays, the version rises.
     pub fn amend<'c>(
         self,
@@ -743,6 +764,7 @@ impl ::onward::Lifecycle for AnyOrder {
     type Key = i64;
     type Row = OrderRow;
     type Status = OrderStatus;
+    type Transition = OrderTransition;
     type Guards = (i64,);
     const DESCRIPTION: &'static ::onward::Description = &::onward::Description {
         name: "Order",
@@ -906,6 +928,7 @@ impl ::onward::Lifecycle for AnyOrder {
                 shared: false,
             },
         ],
+        journal: ::core::option::Option::Some("order_journal"),
     };
     fn status(&self) -> OrderStatus {
         AnyOrder::status(self)

@@ -1,0 +1,116 @@
+//! After a COMMIT whose reply was lost: did it take effect, and if not, can it still?
+
+use super::{Evidence, FENCE, Logged, Stamp, statements};
+use crate::{
+    backend::Backend,
+    error::Error,
+    fault::Fault,
+    plan::PlanOn,
+    policy::restarts,
+    row::{Columns, Stored, arguments},
+    session::Guarded,
+    statement::Bind,
+    write::{Scope, Written, write},
+};
+use sqlx::Pool;
+use std::time::Duration;
+
+/// What is certain.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fenced {
+    /// It took effect.
+    Applied,
+    /// It did not, and never can.
+    Never,
+}
+
+/// A lost transaction may hold its locks until the server notices that its client has gone.
+const LIMIT: Duration = Duration::from_secs(15);
+
+/// Raises the row's version, so that whatever was sent on the old one can take effect no more, and asks the journal.
+///
+/// That the journal does not know the attempt proves nothing by itself: a COMMIT can still be on its way, or on another
+/// node of a cluster. A raised version does. `None` if there is no journal, or no answer in time.
+pub(crate) async fn settle<B: Backend, P: PlanOn<B>>(
+    plan: &mut P,
+    stamp: &Stamp,
+    pool: &Pool<B>,
+) -> Option<Fenced> {
+    statements::<B, P::Any>()?;
+    let tries = async {
+        let mut restarts = restarts();
+        loop {
+            if let Ok(mut connection) = Guarded::acquire(pool).await {
+                let fenced = try_to_settle::<B, P>(plan, stamp, &mut connection).await;
+                if !fenced.as_ref().is_err_and(Fault::broke_the_connection) {
+                    connection.release();
+                }
+                if let Ok(Some(fenced)) = fenced {
+                    return Some(fenced);
+                }
+            }
+            tokio::time::sleep(restarts.next()?).await;
+        }
+    };
+    tokio::time::timeout(LIMIT, tries).await.ok().flatten()
+}
+
+async fn try_to_settle<B: Backend, P: PlanOn<B>>(
+    plan: &mut P,
+    stamp: &Stamp,
+    connection: &mut B::Connection,
+) -> Result<Option<Fenced>, Fault> {
+    let logged = plan.logged(stamp);
+    let mut passed = false;
+    // A new row has no version that could be raised.
+    if let Some(state) = logged.from {
+        if raise::<B, P>(plan, stamp, state, &logged, connection).await? {
+            return Ok(Some(Fenced::Never));
+        }
+        let (sql, arguments) = plan.reread(false).map_err(Fault::Other)?;
+        let rows = B::fetch(connection, sql, arguments).await.map_err(Fault::of_read::<B>)?;
+        if let Some(row) = rows.first() {
+            let version = P::Any::decode_version(&Columns::selected(row)).map_err(Fault::Other)?;
+            passed = version >= logged.version;
+        }
+    }
+    // A later statement than the one that saw the version: what brought the row there has its entry.
+    let evidence = Evidence::read::<B, P>(plan, stamp, connection, false).await?;
+    let ours = evidence.is_some_and(|evidence| evidence.is_ours(stamp));
+    Ok(match (ours, passed) {
+        (true, _) => Some(Fenced::Applied),
+        (false, true) => Some(Fenced::Never),
+        (false, false) => None,
+    })
+}
+
+/// Whether the row was still where the attempt expected it, and is past it now.
+async fn raise<B: Backend, P: PlanOn<B>>(
+    plan: &mut P,
+    stamp: &Stamp,
+    state: usize,
+    logged: &Logged,
+    connection: &mut B::Connection,
+) -> Result<bool, Fault> {
+    let Some(journal) = statements::<B, P::Any>() else { return Ok(false) };
+    let fence = Logged {
+        transition: FENCE,
+        from: Some(state),
+        to: state,
+        version: logged.version,
+        cause: Some((stamp.attempt.clone(), false)),
+    };
+    let own = Stamp::default().identified(true).map_err(Fault::Other)?;
+    let prepared = |statement| -> Result<_, Error> {
+        arguments::<B>(statement, |arguments, bind| match bind {
+            Bind::Expected => P::Any::bind_status(arguments, state),
+            Bind::Version => P::Any::bind_version(arguments, logged.version - 1),
+            bind => fence.bind::<B, P::Any>(arguments, bind, plan.row(), &own),
+        })
+        .map(|arguments| (statement.sql.as_str(), arguments))
+    };
+    let bump = prepared(&journal.fence).map_err(Fault::Other)?;
+    let entry = journal.entry.as_ref().map(prepared).transpose().map_err(Fault::Other)?;
+    let written = write::<B>(connection, &Scope::Alone, FENCE, bump, entry).await?;
+    Ok(matches!(written, Written::Yes))
+}

@@ -1,0 +1,103 @@
+//! The journal's table, as text for whoever looks after the schema.
+
+use super::sql::{AT, COLUMNS, KEY};
+use crate::{
+    backend::Backend,
+    error::{Error, ErrorKind},
+    journal::Field,
+    lifecycle::{Column, Description},
+    statement::{Dialect, quoted},
+};
+use std::fmt::Write;
+
+impl Description {
+    /// The SQL that creates the journal's table on a database, for a migration: statements without arguments, that do
+    /// nothing where the table is there already.
+    ///
+    /// Its unique indexes are the last word on "one entry a version", "one request, one step" and "one payment, one
+    /// order". Nothing may be written to it but by onward.
+    ///
+    /// ```
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/order.rs"));
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), onward::BoxError> {
+    /// # let (db, order) = example().await?;
+    /// use onward::{Lifecycle, sqlx};
+    ///
+    /// let sql = AnyOrder::DESCRIPTION.journal_table::<sqlx::Sqlite>()?;
+    /// sqlx::raw_sql(sqlx::AssertSqlSafe(sql)).execute(&db).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorKind::NotDeclared`] if no journal was declared, or if the key or a guard has a type whose column type is
+    /// not known here: then take the text of another lifecycle and put in the type of the table's own column.
+    pub fn journal_table<B: Backend>(&self) -> Result<String, Error> {
+        let dialect = B::DIALECT;
+        let Some(journal) = self.journal else {
+            return Err(Error::new(ErrorKind::NotDeclared, self.table).note("there is no journal"));
+        };
+        let name = |name: &str| quoted(dialect, name);
+        let mut place = Vec::new();
+        let mut sql = format!("CREATE TABLE IF NOT EXISTS {} (\n", name(journal));
+        for (part, column) in self.place().map(|column| &self.columns[column]).enumerate() {
+            let own = name(if part == 0 { KEY } else { column.column });
+            let _ = writeln!(sql, "    {own} {} NOT NULL,", self.column_type(dialect, column)?);
+            place.push(own);
+        }
+        for (column, field) in COLUMNS {
+            let _ = writeln!(sql, "    {} {},", name(column), field_type(dialect, field));
+        }
+        let _ = writeln!(sql, "    {} {} NOT NULL,", name(AT), time_type(dialect));
+        let (place, guards) = (place.join(", "), place[1..].iter().map(|guard| format!("{guard}, ")));
+        let guards: String = guards.collect();
+        let _ = writeln!(sql, "    PRIMARY KEY ({place}, {}),", name("version"));
+        let _ = writeln!(sql, "    UNIQUE ({}),", name("attempt_id"));
+        let _ = writeln!(sql, "    UNIQUE ({guards}{}),", name("request_id"));
+        let _ = writeln!(sql, "    UNIQUE ({guards}{}, {})", name("transition"), name("sole_cause"));
+        sql.push_str(match dialect {
+            Dialect::MySql => ") DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;\n",
+            Dialect::Sqlite | Dialect::Postgres => ");\n",
+        });
+        Ok(sql)
+    }
+
+    fn column_type(&self, dialect: Dialect, column: &Column) -> Result<&'static str, Error> {
+        let last = column.rust_type.rsplit("::").next().unwrap_or_default().trim();
+        let types = match last {
+            "i8" | "i16" | "u8" => ["INTEGER", "SMALLINT", "SMALLINT"],
+            "i32" | "u16" => ["INTEGER", "INTEGER", "INT"],
+            "i64" | "u32" => ["INTEGER", "BIGINT", "BIGINT"],
+            "u64" => ["INTEGER", "BIGINT", "BIGINT UNSIGNED"],
+            "String" => ["TEXT", "TEXT", "VARCHAR(255)"],
+            "Uuid" => ["BLOB", "UUID", "BINARY(16)"],
+            _ => {
+                let note = format!("no column type is known for `{}: {}`", column.field, column.rust_type);
+                return Err(Error::new(ErrorKind::NotDeclared, self.table).note(note));
+            }
+        };
+        Ok(types[dialect as usize])
+    }
+}
+
+fn field_type(dialect: Dialect, field: Field) -> &'static str {
+    match (field, dialect) {
+        (Field::Version, _) => "BIGINT NOT NULL",
+        (Field::Transition | Field::To, Dialect::MySql) => "VARCHAR(64) NOT NULL",
+        (Field::From, Dialect::MySql) => "VARCHAR(64)",
+        (Field::Attempt, Dialect::MySql) => "CHAR(32) NOT NULL",
+        (Field::Transition | Field::To | Field::Attempt, _) => "TEXT NOT NULL",
+        (Field::Cause | Field::SoleCause | Field::Actor | Field::Request, Dialect::MySql) => "VARCHAR(255)",
+        (Field::From | Field::Cause | Field::SoleCause | Field::Actor | Field::Request, _) => "TEXT",
+    }
+}
+
+fn time_type(dialect: Dialect) -> &'static str {
+    match dialect {
+        Dialect::Sqlite => "TEXT",
+        Dialect::Postgres => "TIMESTAMPTZ",
+        Dialect::MySql => "DATETIME(6)",
+    }
+}
