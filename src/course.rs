@@ -54,10 +54,15 @@ impl<P: Plan> Course<P> {
         };
         let misplaced = course.stamp.cause.is_some() && (!journalled || course.plan.cause().is_some());
         if misplaced {
-            let note = if journalled { "the transition has a cause of its own" } else { "there is no journal to keep a cause" };
+            let note = if journalled {
+                "the transition has a cause of its own"
+            } else {
+                "there is no journal to keep a cause"
+            };
             return Err(course.failed(Error::new(ErrorKind::NotDeclared, "").note(note)));
         }
-        course.stamp = std::mem::take(&mut course.stamp).identified(journalled).map_err(|error| course.failed(error))?;
+        course.stamp =
+            std::mem::take(&mut course.stamp).identified(journalled).map_err(|error| course.failed(error))?;
         Ok(course)
     }
 
@@ -90,7 +95,8 @@ impl<P: Plan> Course<P> {
             }
             let scope = if ours { Scope::Ours(lease.fence()) } else { Scope::Alone };
             let fencing = self.unsure.is_some();
-            let tried = try_once::<B, P>(&mut self.plan, &self.stamp, lease.connection(), &scope, fencing).await;
+            let tried =
+                try_once::<B, P>(&mut self.plan, &self.stamp, lease.connection(), &scope, fencing).await;
             match tried {
                 Ok(Tried::Won) => {
                     // Whatever was sent before can take effect no more.

@@ -68,7 +68,9 @@ impl Stamp {
 fn fresh_identity() -> Result<String, Error> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes).map_err(|error| {
-        Error::new(ErrorKind::Database, "").note("the system gives no random numbers").source(error.to_string())
+        Error::new(ErrorKind::Database, "")
+            .note("the system gives no random numbers")
+            .source(error.to_string())
     })?;
     Ok(format!("{:032x}", u128::from_be_bytes(bytes)))
 }

@@ -2,11 +2,11 @@
 
 use crate::lifecycle::{Lifecycle, State};
 use serde::{
-    Deserializer, Serializer,
+    Deserializer, Serialize, Serializer,
     de::{Error, Visitor},
     ser::SerializeMap as _,
 };
-use std::{fmt, marker::PhantomData, str::FromStr};
+use std::{fmt, fmt::Write as _, marker::PhantomData, str::FromStr};
 use strum::VariantArray;
 
 #[doc(hidden)]
@@ -52,8 +52,22 @@ impl<T: FromStr + VariantArray + AsRef<str>> Visitor<'_> for Name<T> {
     }
 }
 
-/// The cause as text, for events.
+/// A part of a cause as text, for events and the journal: a text as it is, a number in digits, a `Uuid` as usual.
 #[doc(hidden)]
-pub fn text(cause: &impl fmt::Debug) -> String {
-    format!("{cause:?}")
+pub fn text(cause: &(impl Serialize + fmt::Debug)) -> String {
+    let mut text = String::new();
+    match write!(text, "{}", Plain(cause)) {
+        Ok(()) => text,
+        // Of several parts; a cause is seldom such a thing.
+        Err(fmt::Error) => format!("{cause:?}"),
+    }
+}
+
+/// serde knows how to write what has one part.
+struct Plain<'a, T>(&'a T);
+
+impl<T: Serialize> fmt::Display for Plain<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.serialize(f)
+    }
 }

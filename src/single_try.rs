@@ -67,47 +67,26 @@ pub(crate) async fn try_once<B: Backend, P: PlanOn<B>>(
         let (sql, arguments) = plan.reread(theirs).map_err(Fault::Other)?;
         let rows = B::fetch(connection, sql, arguments).await.map_err(Fault::of_read::<B>)?;
         let Some(row) = rows.first() else {
-            let evidence = match fencing || violated.is_some() {
-                true => Evidence::read::<B, P>(plan, stamp, connection, theirs).await?,
-                false => None,
-            };
-            if fencing && evidence.as_ref().is_some_and(|evidence| evidence.is_ours(stamp)) {
-                return Ok(Tried::WonBefore);
+            let last = repeats == REPEATS;
+            match missing::<B, P>(plan, stamp, connection, theirs, fencing, violated, last).await? {
+                Some(tried) => return Ok(tried),
+                None => repeats += 1,
             }
-            if !P::CREATES {
-                return Ok(Tried::Lost(Loss::NotFound));
-            }
-            let refusal = evidence.map_or(Refusal::Unknown, |evidence| evidence.refusal(plan, stamp, None));
-            if let Some(loss) = taken_elsewhere::<B, P>(plan, refusal, connection).await? {
-                return Ok(Tried::Lost(loss));
-            }
-            if let Some(loss) = holder::<B, P>(plan.holders(), connection, None).await? {
-                return Ok(Tried::Lost(loss));
-            }
-            if repeats == REPEATS {
-                let mut error = Error::new(ErrorKind::UniqueTaken, "");
-                if let Some(violation) = violated {
-                    error = error.source(violation);
-                }
-                return Err(Fault::Other(error));
-            }
-            // What refused it may have gone meanwhile.
-            repeats += 1;
             continue;
         };
 
         let Verdict { found, mut ruling } = plan.judge(row).map_err(Fault::Other)?;
-        if fencing || violated.is_some() || asks_journal(plan, ruling) {
-            if let Some(evidence) = Evidence::read::<B, P>(plan, stamp, connection, theirs).await? {
-                if fencing && evidence.is_ours(stamp) {
-                    return Ok(Tried::WonBefore);
-                }
-                match heard(plan, stamp, &evidence, ruling, found.version(), violated.is_some()) {
-                    Ok(heard) => ruling = heard,
-                    Err((clash, holder)) => {
-                        let holder = Some(holder);
-                        return Ok(Tried::Lost(Loss::Conflict(Conflict { found, clash, holder, attempts: 1 })));
-                    }
+        if (fencing || violated.is_some() || asks_journal(plan, ruling))
+            && let Some(evidence) = Evidence::read::<B, P>(plan, stamp, connection, theirs).await?
+        {
+            if fencing && evidence.is_ours(stamp) {
+                return Ok(Tried::WonBefore);
+            }
+            match heard(plan, stamp, &evidence, ruling, found.version(), violated.is_some()) {
+                Ok(heard) => ruling = heard,
+                Err((clash, holder)) => {
+                    let holder = Some(holder);
+                    return Ok(Tried::Lost(Loss::Conflict(Conflict { found, clash, holder, attempts: 1 })));
                 }
             }
         }
@@ -148,6 +127,42 @@ pub(crate) async fn try_once<B: Backend, P: PlanOn<B>>(
         }
         return Ok(Tried::Lost(Loss::clash(found, clash)));
     }
+}
+
+/// There is no row; `None` if what refused a new one may have gone meanwhile, unless this is the last try.
+async fn missing<B: Backend, P: PlanOn<B>>(
+    plan: &mut P,
+    stamp: &Stamp,
+    connection: &mut B::Connection,
+    theirs: bool,
+    fencing: bool,
+    violated: Option<sqlx::Error>,
+    last: bool,
+) -> Result<Option<Tried<P::Any>>, Fault> {
+    let mut refusal = Refusal::Unknown;
+    if (fencing || violated.is_some())
+        && let Some(evidence) = Evidence::read::<B, P>(plan, stamp, connection, theirs).await?
+    {
+        if fencing && evidence.is_ours(stamp) {
+            return Ok(Some(Tried::WonBefore));
+        }
+        refusal = evidence.refusal(plan, stamp, None);
+    }
+    if !P::CREATES {
+        return Ok(Some(Tried::Lost(Loss::NotFound)));
+    }
+    let loss = match taken_elsewhere::<B, P>(plan, refusal, connection).await? {
+        Some(loss) => Some(loss),
+        None => holder::<B, P>(plan.holders(), connection, None).await?,
+    };
+    if loss.is_none() && last {
+        let mut error = Error::new(ErrorKind::UniqueTaken, "");
+        if let Some(violation) = violated {
+            error = error.source(violation);
+        }
+        return Err(Fault::Other(error));
+    }
+    Ok(loss.map(Tried::Lost))
 }
 
 async fn write_planned<B: Backend, P: PlanOn<B>>(

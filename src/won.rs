@@ -54,7 +54,11 @@ impl<B: Backend, P: Plan> Won<B, P> {
             Err(Fault::Unanswered(source)) => match self.course.settle(&self.pool).await {
                 Some(Fenced::Applied) => Ok(self.course.won(self.next)),
                 settled => {
-                    let kind = if settled.is_some() { ErrorKind::RestartTransaction } else { ErrorKind::CommitUnknown };
+                    let kind = if settled.is_some() {
+                        ErrorKind::RestartTransaction
+                    } else {
+                        ErrorKind::CommitUnknown
+                    };
                     Err(self.course.failed(Error::new(kind, "").source(source)))
                 }
             },

@@ -35,7 +35,6 @@ pub(crate) async fn write<B: Backend>(
 ) -> Result<Written, Fault> {
     match scope {
         Scope::Alone if entry.is_some() => alone::<B>(connection, name, write, entry).await,
-        Scope::Alone => send::<B>(connection, name, write).await.map_err(Fault::of::<B>)?,
         Scope::Ours(fence) => {
             open::<B>(connection, fence).await.map_err(Fault::of_open::<B>)?;
             let written = both::<B>(connection, name, write, entry).await;
@@ -58,7 +57,7 @@ pub(crate) async fn write<B: Backend>(
             B::command(connection, end).await.map_err(Fault::of::<B>)?;
             written
         }
-        Scope::Theirs => send::<B>(connection, name, write).await.map_err(Fault::of::<B>)?,
+        Scope::Alone | Scope::Theirs => send::<B>(connection, name, write).await.map_err(Fault::of::<B>)?,
     }
 }
 
@@ -94,7 +93,9 @@ async fn both<B: Backend>(
 ) -> Result<Written, Fault> {
     let written = send::<B>(connection, name, write).await.map_err(Fault::of_read::<B>)??;
     match (&written, entry) {
-        (Written::Yes, Some(entry)) => send::<B>(connection, name, entry).await.map_err(Fault::of_read::<B>)?,
+        (Written::Yes, Some(entry)) => {
+            send::<B>(connection, name, entry).await.map_err(Fault::of_read::<B>)?
+        }
         _ => Ok(written),
     }
 }

@@ -91,7 +91,8 @@ impl<K: PartialEq + Clone> Evidence<K> {
         if here().any(|entry| entry.is_step(&logged) && entry.is_request(stamp)) {
             return Taken::Repeat;
         }
-        let entered = |entry: &&Seen<K>| entry.to == to && entry.from.as_deref().is_some_and(|from| from != to);
+        let entered =
+            |entry: &&Seen<K>| entry.to == to && entry.from.as_deref().is_some_and(|from| from != to);
         match (here().find(entered), &logged.cause) {
             (None, _) => Taken::Unknown,
             (Some(entry), _) if !entry.is_step(&logged) => Taken::AnotherStep,
@@ -142,7 +143,8 @@ impl<K> Seen<K> {
 }
 
 fn seen<B: Backend, A: Stored<B>>(row: &B::Row) -> Result<Seen<A::Key>, Error> {
-    let text = |column| <B as Supports<String>>::get(row, column).map_err(|error| unreadable::<A>(column, error));
+    let text =
+        |column| <B as Supports<String>>::get(row, column).map_err(|error| unreadable::<A>(column, error));
     let required = |column| Ok::<_, Error>(text(column)?.unwrap_or_default());
     let version = <B as Supports<i64>>::get(row, 1).map_err(|error| unreadable::<A>(1, error))?;
     Ok(Seen {

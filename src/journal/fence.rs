@@ -5,11 +5,11 @@ use crate::{
     backend::Backend,
     error::Error,
     fault::Fault,
-    plan::PlanOn,
+    plan::{PlanOn, Prepared},
     policy::restarts,
     row::{Columns, Stored, arguments},
     session::Guarded,
-    statement::Bind,
+    statement::{Bind, Statement},
     write::{Scope, Written, write},
 };
 use sqlx::Pool;
@@ -64,7 +64,10 @@ async fn try_to_settle<B: Backend, P: PlanOn<B>>(
     let mut passed = false;
     // A new row has no version that could be raised.
     if let Some(state) = logged.from {
-        if raise::<B, P>(plan, stamp, state, &logged, connection).await? {
+        let fence = fence::<B, P>(plan, stamp, state, logged.version).map_err(Fault::Other)?;
+        if let Some((raise, entry)) = fence
+            && let Written::Yes = write::<B>(connection, &Scope::Alone, FENCE, raise, entry).await?
+        {
             return Ok(Some(Fenced::Never));
         }
         let (sql, arguments) = plan.reread(false).map_err(Fault::Other)?;
@@ -84,33 +87,28 @@ async fn try_to_settle<B: Backend, P: PlanOn<B>>(
     })
 }
 
-/// Whether the row was still where the attempt expected it, and is past it now.
-async fn raise<B: Backend, P: PlanOn<B>>(
-    plan: &mut P,
+/// A write, and its entry where that is a statement of its own.
+type Logging<B> = (Prepared<B>, Option<Prepared<B>>);
+
+/// What raises the version of the row where the attempt expected it, and its entry.
+fn fence<B: Backend, P: PlanOn<B>>(
+    plan: &P,
     stamp: &Stamp,
     state: usize,
-    logged: &Logged,
-    connection: &mut B::Connection,
-) -> Result<bool, Fault> {
-    let Some(journal) = statements::<B, P::Any>() else { return Ok(false) };
-    let fence = Logged {
-        transition: FENCE,
-        from: Some(state),
-        to: state,
-        version: logged.version,
-        cause: Some((stamp.attempt.clone(), false)),
-    };
-    let own = Stamp::default().identified(true).map_err(Fault::Other)?;
-    let prepared = |statement| -> Result<_, Error> {
-        arguments::<B>(statement, |arguments, bind| match bind {
+    version: i64,
+) -> Result<Option<Logging<B>>, Error> {
+    let Some(journal) = statements::<B, P::Any>() else { return Ok(None) };
+    let cause = Some((stamp.attempt.clone(), false));
+    let fence = Logged { transition: FENCE, from: Some(state), to: state, version, cause };
+    let own = Stamp::default().identified(true)?;
+    let prepared = |statement: &'static Statement| -> Result<Prepared<B>, Error> {
+        let arguments = arguments::<B>(statement, |arguments, bind| match bind {
             Bind::Expected => P::Any::bind_status(arguments, state),
-            Bind::Version => P::Any::bind_version(arguments, logged.version - 1),
+            Bind::Version => P::Any::bind_version(arguments, version - 1),
             bind => fence.bind::<B, P::Any>(arguments, bind, plan.row(), &own),
-        })
-        .map(|arguments| (statement.sql.as_str(), arguments))
+        })?;
+        Ok((&statement.sql, arguments))
     };
-    let bump = prepared(&journal.fence).map_err(Fault::Other)?;
-    let entry = journal.entry.as_ref().map(prepared).transpose().map_err(Fault::Other)?;
-    let written = write::<B>(connection, &Scope::Alone, FENCE, bump, entry).await?;
-    Ok(matches!(written, Written::Yes))
+    let entry = journal.entry.as_ref().map(prepared).transpose()?;
+    Ok(Some((prepared(&journal.fence)?, entry)))
 }

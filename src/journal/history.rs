@@ -34,7 +34,7 @@ pub struct Entry<A: Lifecycle> {
     /// The version that the row has had since.
     pub version: i64,
     /// What was done.
-    pub step: Step<A>,
+    pub step: Step<A::Transition>,
     /// The state before; `None` for a new row.
     pub from: Option<A::Status>,
     /// The state since.
@@ -54,11 +54,11 @@ pub struct Entry<A: Lifecycle> {
 /// What an entry of the journal says was done.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Step<A: Lifecycle> {
+pub enum Step<T> {
     /// The row was created.
     Create,
     /// A declared transition.
-    Transition(A::Transition),
+    Transition(T),
     /// Columns were changed by `amend`.
     Amend,
     /// The version was raised, so that an attempt whose reply was lost could take effect no more. Its cause is that
@@ -131,18 +131,19 @@ where
             _ => Err(unbound(bind)),
         });
         let rows = db.fetch(&statements.history.sql, arguments.map_err(failed)?).await;
-        let rows = rows.map_err(|error| {
-            failed(Fault::of_read::<D::Db>(error).into_error(ErrorKind::Busy, journal))
-        })?;
+        let rows = rows
+            .map_err(|error| failed(Fault::of_read::<D::Db>(error).into_error(ErrorKind::Busy, journal)))?;
         let entries = rows.iter().map(read::<D::Db, A>).collect::<Result<_, _>>().map_err(failed)?;
         Ok(History { entries })
     }
 }
 
 fn read<B: Backend, A: Stored<B>>(row: &B::Row) -> Result<Entry<A>, Error> {
-    let text = |column| <B as Supports<String>>::get(row, column).map_err(|error| unreadable::<A>(column, error));
+    let text =
+        |column| <B as Supports<String>>::get(row, column).map_err(|error| unreadable::<A>(column, error));
     let number = |column| {
-        let number = <B as Supports<i64>>::get(row, column).map_err(|error| unreadable::<A>(column, error))?;
+        let number =
+            <B as Supports<i64>>::get(row, column).map_err(|error| unreadable::<A>(column, error))?;
         number.ok_or_else(|| unreadable::<A>(column, sqlx::Error::Decode("it is null".into())))
     };
     let state = |column| {

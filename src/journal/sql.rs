@@ -63,9 +63,9 @@ impl Writer<'_> {
     /// A write is written: with its entry, where both can be one statement.
     pub(crate) fn logged(self) -> Self {
         match self.d.journal {
-            Some(journal) if in_one_statement(self.dialect) => self
-                .wrap("WITH moved AS (", " RETURNING 1) ")
-                .entry(journal, "SELECT ", " FROM moved"),
+            Some(journal) if in_one_statement(self.dialect) => {
+                self.wrap("WITH moved AS (", " RETURNING 1) ").entry(journal, "SELECT ", " FROM moved")
+            }
             _ => self,
         }
     }
@@ -73,7 +73,9 @@ impl Writer<'_> {
     /// The places of key and guards, with their columns in the journal.
     fn journalled_place(&self) -> Vec<(usize, &'static str)> {
         let place = self.d.place().enumerate();
-        place.map(|(part, column)| (column, if part == 0 { KEY } else { self.d.columns[column].column })).collect()
+        place
+            .map(|(part, column)| (column, if part == 0 { KEY } else { self.d.columns[column].column }))
+            .collect()
     }
 
     fn entry(mut self, journal: &str, values: &str, end: &str) -> Self {
@@ -113,7 +115,8 @@ impl Writer<'_> {
         let locks = locked && self.dialect == Dialect::MySql;
         let logged = Bind::Logged;
         for question in 0..5 {
-            self = self.push(if question == 0 { "" } else { " UNION ALL " }).push(if locks { "(" } else { "" });
+            self =
+                self.push(if question == 0 { "" } else { " UNION ALL " }).push(if locks { "(" } else { "" });
             self = self.push("SELECT ").name(KEY);
             for (column, _) in COLUMNS {
                 self = self.push(", ").name(column);

@@ -5,8 +5,17 @@ use crate::report::Report;
 
 /// The columns that every journal has, beside the key and the guards of the row.
 const COLUMNS: [&str; 11] = [
-    "row_key", "version", "transition", "from_state", "to_state", "cause", "sole_cause", "actor", "request_id",
-    "attempt_id", "at",
+    "row_key",
+    "version",
+    "transition",
+    "from_state",
+    "to_state",
+    "cause",
+    "sole_cause",
+    "actor",
+    "request_id",
+    "attempt_id",
+    "at",
 ];
 
 pub(crate) fn journal(declaration: &Declaration, report: &mut Report) {

@@ -16,7 +16,10 @@ pub(crate) fn journal(input: ParseStream<'_>, report: &mut Report) -> Result<Opt
     }
     let word = input.call(Ident::parse_any)?;
     if input.parse::<Token![in]>().is_err() {
-        return Err(Error::new_spanned(word, "say in which table it is kept: `journal in \"order_journal\";`"));
+        return Err(Error::new_spanned(
+            word,
+            "say in which table it is kept: `journal in \"order_journal\";`",
+        ));
     }
     let table = text(input, &word, "the journal's table")?;
     if table.value().is_empty() {

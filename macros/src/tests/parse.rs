@@ -18,7 +18,11 @@ fn a_journal() {
     assert_mistake_part(&with("journal in \"\";"), "\"\"", "a table has a name");
     assert_mistake_part(&with("journal in \"j\""), "\"j\"", "a `;` is expected");
     assert_mistake_part(&with("pub journal in \"j\";"), "pub", "as visible as its lifecycle");
-    assert_mistake_part(&with("journal in \"orders\";"), "\"orders\"", "the journal needs a table of its own");
+    assert_mistake_part(
+        &with("journal in \"orders\";"),
+        "\"orders\"",
+        "the journal needs a table of its own",
+    );
     assert_mistake(
         &with("journal in \"j\"; journal in \"k\";"),
         "journal",
