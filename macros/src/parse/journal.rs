@@ -4,16 +4,17 @@ use super::{header::text, peek_word, refuse_attributes, refuse_visibility};
 use crate::report::Report;
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
-use syn::{Error, Ident, LitStr, Result, Token};
+use syn::{Error, Ident, LitStr, Result, Token, Visibility};
 
 /// The table of the journal, if one was declared.
 pub(crate) fn journal(input: ParseStream<'_>, report: &mut Report) -> Result<Option<LitStr>> {
     refuse_attributes(input, report)?;
-    refuse_visibility(input, report, "the journal is as visible as its lifecycle")?;
-    match peek_word(input) {
-        Some(word) if word == "journal" => {}
-        _ => return Ok(None),
+    let ahead = input.fork();
+    ahead.parse::<Visibility>()?;
+    if peek_word(&ahead).is_none_or(|word| word != "journal") {
+        return Ok(None);
     }
+    refuse_visibility(input, report, "the journal is as visible as its lifecycle")?;
     let word = input.call(Ident::parse_any)?;
     if input.parse::<Token![in]>().is_err() {
         return Err(Error::new_spanned(
