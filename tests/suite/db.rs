@@ -4,6 +4,7 @@ use onward::Backend;
 use sqlx::{Pool, Row as _};
 use std::{
     future::Future,
+    pin::Pin,
     sync::atomic::{AtomicU32, Ordering},
 };
 
@@ -35,11 +36,36 @@ pub trait Db: Backend {
 pub struct Fixture<B: Db> {
     pub pool: Pool<B>,
     pub url: String,
-    /// The folder of a SQLite file; it goes with the test.
-    _folder: Option<tempfile::TempDir>,
+    /// The URL of each node; of one, where there is no cluster.
+    pub nodes: Vec<String>,
+    again: Again<B>,
+    /// A SQLite file's folder, or what stands before a cluster; it goes with the test.
+    _kept: Option<Box<dyn Send + Sync>>,
 }
 
+type Again<B> = fn(u32) -> Pin<Box<dyn Future<Output = Fixture<B>> + Send>>;
+
 impl<B: Db> Fixture<B> {
+    pub fn over(
+        pool: Pool<B>,
+        url: String,
+        nodes: Vec<String>,
+        again: Again<B>,
+        kept: Option<impl Send + Sync + 'static>,
+    ) -> Self {
+        let kept = kept.map(|kept| Box::new(kept) as Box<dyn Send + Sync>);
+        Fixture { pool, url, nodes, again, _kept: kept }
+    }
+
+    fn alone(pool: Pool<B>, url: String, folder: Option<tempfile::TempDir>) -> Self {
+        Fixture::over(pool, url.clone(), vec![url], |connections| Box::pin(B::fresh(connections)), folder)
+    }
+
+    /// Another fresh one of the same kind.
+    pub async fn another(&self, connections: u32) -> Self {
+        (self.again)(connections).await
+    }
+
     /// Runs SQL that must succeed.
     pub async fn run(&self, sql: &str) -> u64 {
         let mut c = self.pool.acquire().await.unwrap();
@@ -79,7 +105,7 @@ pub fn types<B: Db>(sql: &str) -> String {
     sql.replace("{timestamp}", B::TIMESTAMP).replace("{uuid}", B::UUID)
 }
 
-fn fresh_name() -> String {
+pub fn fresh_name() -> String {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     format!("onward_{}_{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
 }
@@ -120,7 +146,7 @@ impl Db for sqlx::Sqlite {
             .synchronous(SqliteSynchronous::Normal)
             .busy_timeout(std::time::Duration::from_secs(20));
         let pool = SqlitePoolOptions::new().max_connections(connections).connect_with(options).await.unwrap();
-        Fixture { pool, url: format!("sqlite:{}", file.display()), _folder: Some(folder) }
+        Fixture::alone(pool, format!("sqlite:{}", file.display()), Some(folder))
     }
 
     raw!();
@@ -165,23 +191,26 @@ async fn server_fixture<B: Db>(server: &crate::servers::Shared, connections: u32
         .connect(&url)
         .await
         .unwrap();
-    Fixture { pool, url, _folder: None }
+    Fixture::alone(pool, url, None)
 }
 
 /// Makes a test of each function, on every database; a function takes a [`Fixture`].
 macro_rules! on_every_database {
     ($($test:ident),* $(,)?) => {
         #[cfg(feature = "sqlite")]
-        mod sqlite { on_every_database!(@ sqlx::Sqlite: $($test)*); }
+        mod sqlite { on_every_database!(@ |_| <sqlx::Sqlite as crate::db::Db>::fresh(10); $($test)*); }
         #[cfg(feature = "postgres")]
-        mod postgres { on_every_database!(@ sqlx::Postgres: $($test)*); }
+        mod postgres { on_every_database!(@ |_| <sqlx::Postgres as crate::db::Db>::fresh(10); $($test)*); }
         #[cfg(feature = "mysql")]
-        mod mariadb { on_every_database!(@ sqlx::MySql: $($test)*); }
+        mod mariadb { on_every_database!(@ |_| <sqlx::MySql as crate::db::Db>::fresh(10); $($test)*); }
+        #[cfg(feature = "mysql")]
+        mod galera { on_every_database!(@ |test| crate::galera::fixture(test, 10); $($test)*); }
     };
-    (@ $db:ty: $($test:ident)*) => { $(
+    (@ |$name:pat_param| $fresh:expr; $($test:ident)*) => { $(
         #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
         async fn $test() {
-            super::$test(<$db as crate::db::Db>::fresh(10).await).await;
+            let $name = stringify!($test);
+            super::$test($fresh.await).await;
         }
     )* };
 }

@@ -1,4 +1,4 @@
-//! One suite, every database: the same source runs on SQLite, PostgreSQL and MariaDB.
+//! One suite, every database: the same source runs on SQLite, PostgreSQL, MariaDB and a cluster.
 //!
 //! Plain `cargo test` has the default features and so covers SQLite alone; `scripts/test` covers all of them.
 #![allow(
@@ -10,6 +10,8 @@
     clippy::panic
 )]
 
+#[cfg(feature = "mysql")]
+mod balancer;
 #[macro_use]
 mod db;
 mod conformance;
@@ -18,6 +20,8 @@ mod cuts;
 mod drops;
 mod engines;
 mod examples;
+#[cfg(feature = "mysql")]
+mod galera;
 mod journal;
 mod lifecycles;
 #[cfg(any(feature = "postgres", feature = "mysql"))]

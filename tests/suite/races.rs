@@ -11,13 +11,16 @@ use tokio::sync::Barrier;
 
 const CALLERS: usize = 100;
 const ROUNDS: i64 = 200;
+/// On a cluster each commit goes round all nodes.
+#[cfg(feature = "mysql")]
+const CLUSTER_ROUNDS: i64 = 40;
 
 /// Each round: a hundred callers with three different intentions, started together. One wins, and every loser is
 /// told rightly why.
-async fn a_hundred_callers<B: Db>(db: Fixture<B>) {
-    db.orders(ROUNDS).await;
+async fn a_hundred_callers<B: Db>(db: Fixture<B>, rounds: i64) {
+    db.orders(rounds).await;
     let recorder = Recorder::default();
-    for id in 1..=ROUNDS {
+    for id in 1..=rounds {
         let start = Arc::new(Barrier::new(CALLERS));
         let mut tasks = Vec::with_capacity(CALLERS);
         for caller in 0..CALLERS {
@@ -52,9 +55,9 @@ async fn a_hundred_callers<B: Db>(db: Fixture<B>) {
         }
     }
     // Every caller held version 0, so every loser has really sent an update that matched nothing.
-    assert_eq!(recorder.zero_rows(), ROUNDS as usize * (CALLERS - 1));
+    assert_eq!(recorder.zero_rows(), rounds as usize * (CALLERS - 1));
     let moved = "SELECT COUNT(*) FROM orders WHERE state <> 'pending' AND lock_version = 1";
-    assert_eq!(db.number(moved).await, ROUNDS);
+    assert_eq!(db.number(moved).await, rounds);
 }
 
 fn outcome<T>(outcome: Outcome<T>) -> (&'static str, String)
@@ -77,17 +80,23 @@ where
 #[cfg(feature = "sqlite")]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_hundred_callers_on_sqlite() {
-    a_hundred_callers(sqlx::Sqlite::fresh(16).await).await;
+    a_hundred_callers(sqlx::Sqlite::fresh(16).await, ROUNDS).await;
 }
 
 #[cfg(feature = "postgres")]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_hundred_callers_on_postgres() {
-    a_hundred_callers(sqlx::Postgres::fresh(50).await).await;
+    a_hundred_callers(sqlx::Postgres::fresh(50).await, ROUNDS).await;
 }
 
 #[cfg(feature = "mysql")]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_hundred_callers_on_mariadb() {
-    a_hundred_callers(sqlx::MySql::fresh(50).await).await;
+    a_hundred_callers(sqlx::MySql::fresh(50).await, ROUNDS).await;
+}
+
+#[cfg(feature = "mysql")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_hundred_callers_on_galera() {
+    a_hundred_callers(crate::galera::fixture("", 48).await, CLUSTER_ROUNDS).await;
 }

@@ -2,13 +2,14 @@
 //! 127.0.0.1. No system service is touched and no configuration of the machine is read.
 //!
 //! [`postgres`] and [`mysql`] are shared by all tests of the process, each of which creates its own
-//! database there. A test that kills or pauses its server starts one of its own, with
-//! [`Server::postgres`] or [`Server::mariadb`].
+//! database there; so is the cluster, [`galera`]. A test that kills or pauses its server starts one of
+//! its own, with [`Server::postgres`], [`Server::mariadb`] or [`Cluster::start`].
 //!
 //! The servers end with the test process, however it ends. Each is the child of a small shell, the
 //! supervisor, which reads commands from a pipe that only the test process holds open. At the end of
 //! that file it stops the server by its process id and removes the folder.
 
+mod galera;
 mod mariadb;
 mod postgres;
 
@@ -22,6 +23,8 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::{Mutex, OnceLock};
 use std::time::{Duration, Instant};
 use std::{env, fs, thread};
+
+pub use galera::{Cluster, galera};
 
 const START_LIMIT: Duration = Duration::from_secs(60);
 
@@ -67,7 +70,7 @@ impl Server {
     }
 
     pub fn postgres_with(options: Options) -> Result<Server, String> {
-        Server::launch(postgres::recipe, options)
+        Server::launch(|folder, port| postgres::recipe(folder, port, options))
     }
 
     pub fn mariadb() -> Result<Server, String> {
@@ -75,7 +78,7 @@ impl Server {
     }
 
     pub fn mariadb_with(options: Options) -> Result<Server, String> {
-        Server::launch(mariadb::recipe, options)
+        Server::launch(|folder, port| mariadb::recipe(folder, port, options))
     }
 
     /// The URL of a database on this server. The user may do everything.
@@ -121,14 +124,11 @@ impl Server {
         self.tell("CONT")
     }
 
-    fn launch(
-        recipe: fn(&Path, u16, Options) -> Result<Recipe, String>,
-        options: Options,
-    ) -> Result<Server, String> {
+    fn launch(recipe: impl FnOnce(&Path, u16) -> Result<Recipe, String>) -> Result<Server, String> {
         let folder = absolute(env::temp_dir().join(format!("onward-test-{:016x}", random())))
             .map_err(|error| format!("the temporary folder has no absolute path: {error}"))?;
         let port = free_port()?;
-        let recipe = recipe(&folder, port, options)?;
+        let recipe = recipe(&folder, port)?;
         let name = recipe.name;
         let script = format!(
             "install() {{\n{}\n}}\nserve() {{\n{}\n}}\ntidy() {{\n{}\n}}\n{SUPERVISOR}",
@@ -272,7 +272,7 @@ impl Shared {
 }
 
 /// Replaces the path of a URL and keeps what follows it.
-fn with_database(url: &str, database: &str) -> String {
+pub fn with_database(url: &str, database: &str) -> String {
     let host = url.find("://").map_or(0, |at| at + 3);
     let path = url[host..].find(['/', '?']).map_or(url.len(), |at| host + at);
     let query = url[path..].find('?').map_or("", |at| &url[path + at..]);

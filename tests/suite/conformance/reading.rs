@@ -149,7 +149,7 @@ async fn the_clock_of_the_database_is_utc<B: Db>(db: Fixture<B>) {
 
 async fn the_losers_read_is_on_the_writer<B: Db>(db: Fixture<B>) {
     // The reader is another database that has not heard of the payment yet.
-    let reader = B::fresh(2).await;
+    let reader = db.another(2).await;
     reader.orders(1).await;
     db.orders(1).await;
     db.paid(1, "T-1").await;

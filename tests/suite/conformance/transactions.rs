@@ -286,8 +286,8 @@ async fn everything_runs_in_spawned_tasks_and_generic_code<B: Db>(db: Fixture<B>
     spawn(db.pool.clone()).await.unwrap().unwrap();
 }
 
-async fn a_single_connection_is_enough<B: Db>(_: Fixture<B>) {
-    let db = B::fresh(1).await;
+async fn a_single_connection_is_enough<B: Db>(db: Fixture<B>) {
+    let db = db.another(1).await;
     db.orders(3).await;
     db.shipped(1, "T-1").await;
     let stale = db.pending(2).await;
@@ -351,9 +351,9 @@ async fn the_pool_is_in_order<B: Db>(db: &Fixture<B>, id: i64) {
     other.close().await;
 }
 
-async fn a_nested_transaction_left_open_commits_nothing<B: Db>(_: Fixture<B>) {
+async fn a_nested_transaction_left_open_commits_nothing<B: Db>(db: Fixture<B>) {
     use sqlx::Connection as _;
-    let db = B::fresh(1).await;
+    let db = db.another(1).await;
     db.orders(4).await;
     let forgotten = async move |tx: &mut B::Connection, _: &_| -> Result<(), sqlx::Error> {
         let mut nested = tx.begin().await?;

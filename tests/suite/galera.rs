@@ -1,0 +1,89 @@
+//! A cluster of nodes that all take writes: the fixtures, and what only a cluster does.
+
+use crate::{
+    balancer::Balancer,
+    db::{Db, Fixture, fresh_name},
+    servers,
+};
+use sqlx::{Connection as _, MySql, MySqlConnection, MySqlPool, mysql::MySqlPoolOptions};
+use std::{
+    pin::Pin,
+    time::{Duration, Instant},
+};
+
+mod rotation;
+
+/// Tests that stay on one node of the cluster, and why.
+const ON_ONE_NODE: [(&str, &str); 1] =
+    [("a_lock_serialises", "a row lock holds on its own node only: elsewhere the other one goes first")];
+
+/// For a test of that name: a fresh database, seen through a pool whose connections go to the nodes in turn.
+pub async fn fixture(test: &str, connections: u32) -> Fixture<MySql> {
+    let nodes = servers::galera();
+    let nodes = match ON_ONE_NODE.iter().any(|(name, _)| *name == test) {
+        true => &nodes[..1],
+        false => nodes,
+    };
+    ready(servers::galera()).await;
+    let name = fresh_name();
+    let mut admin = MySqlConnection::connect(&nodes[0]).await.unwrap();
+    MySql::run(&mut admin, &format!("CREATE DATABASE {name}")).await.unwrap();
+    admin.close().await.unwrap();
+    let nodes: Vec<String> = nodes.iter().map(|url| servers::with_database(url, &name)).collect();
+    known(servers::galera()).await;
+
+    let balancer = Balancer::before(&nodes).await;
+    let url = balancer.url(&nodes[0]);
+    let pool = pool(&url, connections).await;
+    // All of them, so that statements that follow each other go to different nodes.
+    let mut all = Vec::new();
+    for _ in 0..connections {
+        all.push(pool.acquire().await.unwrap());
+    }
+    drop(all);
+    Fixture::over(pool, url, nodes, again, Some(balancer))
+}
+
+fn again(connections: u32) -> Pin<Box<dyn Future<Output = Fixture<MySql>> + Send>> {
+    Box::pin(fixture("", connections))
+}
+
+pub async fn pool(url: &str, connections: u32) -> MySqlPool {
+    let options = MySqlPoolOptions::new().max_connections(connections);
+    options.acquire_timeout(Duration::from_secs(60)).connect(url).await.unwrap()
+}
+
+/// Waits until every node belongs to the cluster.
+pub async fn ready(nodes: &[String]) {
+    const STATE: &str =
+        "SELECT GROUP_CONCAT(variable_value ORDER BY variable_name) FROM information_schema.global_status
+        WHERE variable_name IN ('wsrep_cluster_size', 'wsrep_local_state_comment', 'wsrep_ready')";
+    let wanted = format!("{},Synced,ON", nodes.len());
+    let since = Instant::now();
+    for node in nodes {
+        loop {
+            let state = async {
+                let mut connection = MySqlConnection::connect(node).await?;
+                MySql::run(&mut connection, "SET SESSION wsrep_sync_wait = 0").await?;
+                MySql::texts(&mut connection, STATE).await
+            };
+            let state = tokio::time::timeout(Duration::from_secs(5), state).await;
+            if matches!(&state, Ok(Ok(state)) if *state == [wanted.as_str()]) {
+                break;
+            }
+            assert!(since.elapsed() < Duration::from_secs(60), "{node}: {state:?} instead of {wanted}");
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+    }
+}
+
+/// Waits until every node has what any node has committed; a client that logs in does not wait by itself.
+async fn known(nodes: &[String]) {
+    for node in nodes {
+        let mut connection = MySqlConnection::connect(node).await.unwrap();
+        let waits =
+            MySql::numbers(&mut connection, "SELECT CAST(@@GLOBAL.wsrep_sync_wait & 7 AS SIGNED)").await;
+        assert_eq!(waits.unwrap(), [7], "{node}: the tests want wsrep_sync_wait = 7 by default");
+        connection.close().await.unwrap();
+    }
+}
