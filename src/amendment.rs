@@ -5,6 +5,7 @@ use crate::{
     backend::Backend,
     error::{Error, ErrorKind},
     handle::Seal,
+    holders::unique_columns,
     journal::{AMEND, Logged, Stamp},
     lifecycle::{Lifecycle, Source},
     outcome::{Clash, Conflict, Loss},
@@ -157,19 +158,4 @@ impl<B: Backend, F: Source<Any: Stored<B>>> PlanOn<B> for Amendment<'_, F> {
 /// The handle that an attempt started from; what it goes on from is always of the same kind.
 pub(crate) fn narrow<F: Source>(any: F::Any) -> Result<F, Error> {
     F::narrow(any).map_err(|any| Error::new(ErrorKind::NoEffect, F::Any::DESCRIPTION.table).key(any.key()))
-}
-
-/// Where to look for another row that has the same value in a column declared unique.
-pub(crate) fn unique_columns<B: Backend, A: Stored<B>>(
-    row: &A::Row,
-) -> Result<Vec<(Clash, Prepared<B>)>, Error> {
-    let lookups = A::statements(B::DIALECT).unique_column.iter().map(|(column, statement)| {
-        let arguments = arguments::<B>(statement, |arguments, bind| match bind {
-            Bind::Column(column) => A::bind_column(arguments, row, column),
-            _ => Err(unbound(bind)),
-        })?;
-        let clash = Clash::UniqueTaken(Some(A::DESCRIPTION.columns[*column].field));
-        Ok((clash, (statement.sql.as_str(), arguments)))
-    });
-    lookups.collect()
 }

@@ -1,11 +1,11 @@
 //! The attempt at a new row. Its key comes from the caller, and the unique key decides, not a prior read.
 
 use crate::{
-    amendment::unique_columns,
     attempt::Attempt,
     backend::Backend,
     error::{Error, ErrorKind},
     handle::Snapshot,
+    holders::{unique_columns, unique_facts},
     journal::{CREATE, Logged, Stamp},
     lifecycle::{Lifecycle, State},
     outcome::{Clash, Conflict, Loss},
@@ -129,16 +129,7 @@ impl<B: Backend, S: StoredState<B>> PlanOn<B> for Creation<'_, S> {
 
     fn holders(&self) -> Result<Vec<(Clash, Prepared<B>)>, Error> {
         let mut lookups = unique_columns::<B, S::Any>(&self.row)?;
-        let d = S::Any::DESCRIPTION;
-        for (own, statement) in &S::Any::statements(B::DIALECT).unique_fact[S::INDEX] {
-            let arguments = arguments::<B>(statement, |arguments, bind| match bind {
-                Bind::New(own) => S::bind_new(arguments, &self.new, own),
-                Bind::Column(column) => S::Any::bind_column(arguments, &self.row, column),
-                _ => Err(unbound(bind)),
-            })?;
-            let clash = Clash::UniqueTaken(Some(d.facts[d.states[S::INDEX].own[*own]].field));
-            lookups.push((clash, (&statement.sql, arguments)));
-        }
+        lookups.extend(unique_facts::<B, S>(&self.new, &self.row)?);
         Ok(lookups)
     }
 }

@@ -83,6 +83,7 @@ mod declare;
 mod error;
 mod fault;
 mod handle;
+mod holders;
 mod journal;
 mod lifecycle;
 mod observe;

@@ -6,6 +6,7 @@ use crate::{
     backend::Backend,
     error::{Error, ErrorKind},
     handle::Snapshot,
+    holders::{same_facts, unique_facts},
     journal::{Logged, Stamp, joined},
     lifecycle::{Lifecycle, Source, State, TransitionInfo},
     outcome::{Clash, Conflict, Loss},
@@ -248,21 +249,12 @@ where
     }
 
     fn holders(&self) -> Result<Vec<(Clash, Prepared<B>)>, Error> {
-        let statements = T::Any::statements(B::DIALECT);
-        let d = T::Any::DESCRIPTION;
-        let cause = statements.cause[self.index].iter().map(|s| (Clash::CauseTaken, s));
-        let facts = statements.unique_fact[T::INDEX].iter().map(|(own, s)| {
-            let fact = d.facts[d.states[T::INDEX].own[*own]];
-            (Clash::UniqueTaken(Some(fact.field)), s)
-        });
-        let lookups = cause.chain(facts).map(|(clash, statement)| {
-            let arguments = arguments::<B>(statement, |arguments, bind| match bind {
-                Bind::New(own) => T::bind_new(arguments, &self.new, own),
-                Bind::Column(column) => T::Any::bind_column(arguments, self.from.row(), column),
-                _ => Err(unbound(bind)),
-            })?;
-            Ok((clash, (statement.sql.as_str(), arguments)))
-        });
-        lookups.collect()
+        let (new, row) = (&self.new, self.from.row());
+        let mut lookups = Vec::new();
+        if let Some(cause) = &T::Any::statements(B::DIALECT).cause[self.index] {
+            lookups.push((Clash::CauseTaken, same_facts::<B, T>(cause, new, row)?));
+        }
+        lookups.extend(unique_facts::<B, T>(new, row)?);
+        Ok(lookups)
     }
 }
