@@ -18,7 +18,8 @@ use crate::{
 pub struct Amendment<'c, F: Source> {
     from: F::Any,
     edit: Edit<'c, F>,
-    edited: <F::Any as Lifecycle>::Row,
+    /// None until the first try.
+    edited: Option<<F::Any as Lifecycle>::Row>,
     check: Option<Check<'c, F>>,
 }
 
@@ -28,14 +29,19 @@ impl<'c, F: Source> Attempt<Amendment<'c, F>> {
     #[doc(hidden)]
     pub fn amendment(from: F, edit: impl Fn(&mut <F::Any as Lifecycle>::Row) + Send + 'c) -> Self {
         let from = from.widen();
-        let edited = from.row().clone();
-        Self::new(Amendment { from, edit: Box::new(edit), edited, check: None })
+        Self::new(Amendment { from, edit: Box::new(edit), edited: None, check: None })
     }
 
     /// A guard: the row is amended only if it says yes to it, as it is at every try.
     pub fn check(mut self, check: impl Fn(&F) -> bool + Send + 'c) -> Self {
         self.plan.check = Some(Box::new(check));
         self
+    }
+}
+
+impl<F: Source> Amendment<'_, F> {
+    fn edited(&self) -> &<F::Any as Lifecycle>::Row {
+        self.edited.as_ref().unwrap_or(self.from.row())
     }
 }
 
@@ -70,7 +76,7 @@ impl<F: Source> Plan for Amendment<'_, F> {
     fn prepare(&mut self) {
         let mut row = self.from.row().clone();
         (self.edit)(&mut row);
-        self.edited = row;
+        self.edited = Some(row);
     }
 
     fn ready(&self) -> Ready {
@@ -96,8 +102,14 @@ impl<F: Source> Plan for Amendment<'_, F> {
     }
 
     fn won(&self) -> Result<F, Error> {
-        let next = self.from.with_row(self.edited.clone(), Seal(()));
-        narrow(next)
+        narrow(self.from.with_row(self.edited().clone(), Seal(())))
+    }
+
+    fn into_won(mut self) -> Result<F, Error> {
+        match self.edited.take() {
+            Some(edited) => narrow(self.from.with_row(edited, Seal(()))),
+            None => self.won(),
+        }
     }
 
     fn back(self) -> Result<F, Error> {
@@ -115,13 +127,13 @@ impl<B: Backend, F: Source<Any: Stored<B>>> PlanOn<B> for Amendment<'_, F> {
         if version >= F::Any::version_limit() {
             return Err(Error::new(ErrorKind::VersionLimit, F::Any::DESCRIPTION.table));
         }
-        if !F::Any::same_place(&self.edited, self.from.row()) {
+        if !F::Any::same_place(self.edited(), self.from.row()) {
             return Err(Error::new(ErrorKind::KeyChanged, F::Any::DESCRIPTION.table));
         }
         let statement = &F::Any::statements(B::DIALECT).amend;
         let logged = Logged::kept(self, stamp);
         let arguments = arguments::<B>(statement, |arguments, bind| match bind {
-            Bind::Column(column) => F::Any::bind_column(arguments, &self.edited, column),
+            Bind::Column(column) => F::Any::bind_column(arguments, self.edited(), column),
             Bind::Expected => F::Any::bind_status(arguments, self.from.state()),
             Bind::Version => F::Any::bind_version(arguments, version),
             bind => Logged::bind_kept::<B, F::Any>(logged.as_ref(), arguments, bind, &self.edited, stamp),
@@ -151,7 +163,7 @@ impl<B: Backend, F: Source<Any: Stored<B>>> PlanOn<B> for Amendment<'_, F> {
     }
 
     fn holders(&self) -> Result<Vec<(Clash, Prepared<B>)>, Error> {
-        unique_columns::<B, F::Any>(&self.edited)
+        unique_columns::<B, F::Any>(self.edited())
     }
 }
 

@@ -12,7 +12,7 @@ use crate::{
     observe,
     outcome::{Clash, Loss, Outcome},
     plan::{Plan, PlanOn},
-    policy::restarts,
+    policy::{Policy, restarts},
     session::{Db, Guarded, Session},
     single_try::{Tried, try_once},
     transaction::Transaction,
@@ -35,8 +35,10 @@ pub(crate) struct Course<P> {
     pub(crate) plan: P,
     stamp: Stamp,
     tries: u32,
-    retries: ExponentialBackoff,
-    restarts: ExponentialBackoff,
+    policy: Policy,
+    /// The delays that are left; most attempts never ask for one.
+    retries: Option<ExponentialBackoff>,
+    restarts: Option<ExponentialBackoff>,
     /// A write of ours whose reply was lost may have taken effect, or may still do so.
     unsure: Option<sqlx::Error>,
 }
@@ -48,8 +50,9 @@ impl<P: Plan> Course<P> {
             plan: attempt.plan,
             stamp: attempt.stamp,
             tries: 1,
-            retries: attempt.policy.backoff(),
-            restarts: restarts(),
+            policy: attempt.policy,
+            retries: None,
+            restarts: None,
             unsure: None,
         };
         let misplaced = course.stamp.cause.is_some() && (!journalled || course.plan.cause().is_some());
@@ -165,7 +168,7 @@ impl<P: Plan> Course<P> {
         }
         let loss = match loss {
             Loss::Conflict(conflict) if self.plan.retries(&conflict) => {
-                let Some(delay) = self.retries.next() else {
+                let Some(delay) = self.retries.get_or_insert_with(|| self.policy.backoff()).next() else {
                     return Ok(Some(self.counted(Loss::Conflict(conflict))));
                 };
                 self.unsure = None;
@@ -228,7 +231,7 @@ impl<P: Plan> Course<P> {
             }
             Fault::Lost(source) | Fault::Conflict(source) => Some(source),
         };
-        match (self.restarts.next(), source) {
+        match (self.restarts.get_or_insert_with(restarts).next(), source) {
             (Some(delay), _) => {
                 tokio::time::sleep(delay).await;
                 Ok(())
@@ -263,9 +266,11 @@ impl<P: Plan> Course<P> {
         self.plan.won().map_err(|error| self.failed(error))
     }
 
-    /// It took effect.
-    pub(crate) fn applied(&self) -> Result<P::Won, Error> {
-        self.next().map(|won| self.won(won))
+    /// It took effect, and nothing is left to do.
+    pub(crate) fn applied(self) -> Result<P::Won, Error> {
+        observe::applied(&self.plan, self.request_id.as_deref(), self.tries);
+        let step = self.plan.name();
+        self.plan.into_won().map_err(|error| error.step(step))
     }
 
     pub(crate) fn won(&self, won: P::Won) -> P::Won {

@@ -40,6 +40,12 @@ impl<'c, S: State> Attempt<Creation<'c, S>> {
     }
 }
 
+fn begun<S: State>(row: <S::Any as Lifecycle>::Row, new: S::New) -> Result<S::Handle, Error> {
+    let start = S::start(row, new);
+    let start = start.ok_or_else(|| Error::new(ErrorKind::NoEffect, S::Any::DESCRIPTION.table))?;
+    Ok(S::wrap(Snapshot::new(start, 0)))
+}
+
 impl<S: State> Plan for Creation<'_, S> {
     type Any = S::Any;
     type Won = S::Handle;
@@ -85,9 +91,11 @@ impl<S: State> Plan for Creation<'_, S> {
     }
 
     fn won(&self) -> Result<S::Handle, Error> {
-        let start = S::start(self.row.clone(), self.new.clone());
-        let start = start.ok_or_else(|| Error::new(ErrorKind::NoEffect, S::Any::DESCRIPTION.table))?;
-        Ok(S::wrap(Snapshot::new(start, 0)))
+        begun::<S>(self.row.clone(), self.new.clone())
+    }
+
+    fn into_won(self) -> Result<S::Handle, Error> {
+        begun::<S>(self.row, self.new)
     }
 
     fn back(self) -> Result<Self::Back, Error> {

@@ -40,6 +40,8 @@ pub trait Plan: Send + Sized {
     fn may_be_ours(&self, loss: &Loss<Self::Any>) -> bool;
     /// What holds once the write has taken effect.
     fn won(&self) -> Result<Self::Won, Error>;
+    /// Likewise, once nothing of the attempt is needed any more.
+    fn into_won(self) -> Result<Self::Won, Error>;
     fn back(self) -> Result<Self::Back, Error>;
     /// The row at hand, to which the guard said no.
     fn refused(self) -> Loss<Self::Any>;

@@ -96,6 +96,12 @@ where
     }
 }
 
+fn landed<T: State>(from: &T::Any, new: T::New) -> Result<T::Handle, Error> {
+    let landed = T::land(from, new);
+    let landed = landed.ok_or_else(|| Error::new(ErrorKind::NoEffect, T::Any::DESCRIPTION.table))?;
+    Ok(T::wrap(Snapshot::new(landed, from.version() + 1)))
+}
+
 impl<F, T> Plan for Transition<'_, F, T>
 where
     F: Source<Any = T::Any>,
@@ -173,9 +179,11 @@ where
     }
 
     fn won(&self) -> Result<T::Handle, Error> {
-        let landed = T::land(&self.from, self.new.clone());
-        let landed = landed.ok_or_else(|| Error::new(ErrorKind::NoEffect, T::Any::DESCRIPTION.table))?;
-        Ok(T::wrap(Snapshot::new(landed, self.from.version() + 1)))
+        landed::<T>(&self.from, self.new.clone())
+    }
+
+    fn into_won(self) -> Result<T::Handle, Error> {
+        landed::<T>(&self.from, self.new)
     }
 
     fn back(self) -> Result<F, Error> {
