@@ -10,7 +10,7 @@ use crate::{
     lifecycle::{Lifecycle, Source},
     outcome::{Clash, Conflict, Loss},
     plan::{Check, Plan, PlanOn, Prepared, Ready, Ruling, Verdict, asked, worth_another_try},
-    row::{Columns, Stored, arguments, locate, unbound},
+    row::{Columns, Stored, arguments, locate},
     statement::Bind,
 };
 
@@ -136,7 +136,7 @@ impl<B: Backend, F: Source<Any: Stored<B>>> PlanOn<B> for Amendment<'_, F> {
             Bind::Column(column) => F::Any::bind_column(arguments, self.edited(), column),
             Bind::Expected => F::Any::bind_status(arguments, self.from.state()),
             Bind::Version => F::Any::bind_version(arguments, version),
-            bind => Logged::bind_kept::<B, F::Any>(logged.as_ref(), arguments, bind, &self.edited, stamp),
+            bind => Logged::bind_kept::<B, F::Any>(logged.as_ref(), arguments, bind, self.edited(), stamp),
         })?;
         Ok((&statement.sql, arguments))
     }

@@ -268,7 +268,7 @@ impl<P: Plan> Course<P> {
 
     /// It took effect, and nothing is left to do.
     pub(crate) fn applied(self) -> Result<P::Won, Error> {
-        observe::applied(&self.plan, self.request_id.as_deref(), self.tries);
+        observe::applied(&self.plan, &self.stamp, self.tries);
         let step = self.plan.name();
         self.plan.into_won().map_err(|error| error.step(step))
     }

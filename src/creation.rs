@@ -10,7 +10,7 @@ use crate::{
     lifecycle::{Lifecycle, State},
     outcome::{Clash, Conflict, Loss},
     plan::{Plan, PlanOn, Prepared, Ready, Ruling, Verdict},
-    row::{Columns, Stored, StoredState, arguments, locate, unbound},
+    row::{Columns, Stored, StoredState, arguments, locate},
     statement::Bind,
 };
 

@@ -11,7 +11,7 @@ use crate::{
     lifecycle::{Lifecycle, Source, State, TransitionInfo},
     outcome::{Clash, Conflict, Loss},
     plan::{Check, Plan, PlanOn, Prepared, Ready, Ruling, Verdict, asked, worth_another_try},
-    row::{Columns, Stored, StoredState, arguments, locate, unbound},
+    row::{Columns, Stored, StoredState, arguments, locate},
     statement::Bind,
 };
 
