@@ -122,13 +122,9 @@ impl<P: Plan> Course<P> {
                     }
                 }
                 Err(fault) => {
-                    // A connection that did not answer is not given back; a borrowed one cannot be replaced.
+                    // A borrowed connection cannot be replaced by another one.
                     let pooled = lease.is_pooled();
-                    if fault.broke_the_connection() {
-                        drop(lease);
-                    } else {
-                        lease.release();
-                    }
+                    lease.release_after(&fault);
                     let fault = match fault {
                         Fault::Unanswered(source) if !pooled => {
                             Fault::Other(Error::new(ErrorKind::CommitUnknown, "").source(source))

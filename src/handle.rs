@@ -83,7 +83,7 @@ where
         let statement = &A::statements(D::Db::DIALECT).find;
         let arguments = arguments::<D::Db>(statement, bind_place::<_, A>(&key, &guards))?;
         let rows = db.fetch(&statement.sql, arguments).await;
-        one::<D::Db, A>(&rows.map_err(Fault::of::<D::Db>).map_err(|fault| read_error::<A>(fault, &key))?)
+        one::<D::Db, A>(&rows.map_err(|fault| read_error::<A>(fault, &key))?)
     }
 }
 
@@ -184,7 +184,7 @@ where
             (Bind::Limit, _) => <D::Db as crate::Supports<i64>>::bind(arguments, &i64::from(limit)),
             _ => Err(unbound(bind)),
         })?;
-        let rows = db.fetch(&statement.sql, arguments).await.map_err(Fault::of::<D::Db>);
+        let rows = db.fetch(&statement.sql, arguments).await;
         let rows =
             rows.map_err(|fault| fault.into_error(ErrorKind::Busy, S::Any::DESCRIPTION.table).step("list"))?;
         // A last key that cannot be read is passed over, so that the next page begins with that row.

@@ -3,7 +3,7 @@
 //! Arguments are turned into [`Db`] before a future is made, so that no trait with a lifetime sits inside one: that is
 //! what keeps every call usable in `tokio::spawn` and in handlers.
 
-use crate::{backend::Backend, boundary::close};
+use crate::{backend::Backend, boundary::close, fault::Fault};
 use sqlx::{Database, Pool, Transaction, pool::PoolConnection};
 use std::ops::{Deref, DerefMut};
 
@@ -101,11 +101,13 @@ impl<B: Backend> Db<'_, B> {
         mut self,
         sql: &'static str,
         arguments: B::Arguments,
-    ) -> Result<Vec<B::Row>, sqlx::Error> {
-        let mut lease = self.acquire().await?;
-        let rows = B::fetch(lease.connection(), sql, arguments).await;
-        // After an error of its own a connection is as good as before; sqlx tests it when it goes back.
-        lease.release();
+    ) -> Result<Vec<B::Row>, Fault> {
+        let mut lease = self.acquire().await.map_err(Fault::of_read::<B>)?;
+        let rows = B::fetch(lease.connection(), sql, arguments).await.map_err(Fault::of_read::<B>);
+        match &rows {
+            Ok(_) => lease.release(),
+            Err(fault) => lease.release_after(fault),
+        }
         rows
     }
 }
@@ -147,6 +149,13 @@ impl<B: Backend> Lease<'_, B> {
     pub(crate) fn release(self) {
         if let Self::Guarded(guarded) = self {
             guarded.release();
+        }
+    }
+
+    /// Likewise after a fault, unless the connection did not answer.
+    pub(crate) fn release_after(self, fault: &Fault) {
+        if !fault.broke_the_connection() {
+            self.release();
         }
     }
 }
