@@ -66,6 +66,9 @@ pub(crate) async fn try_once<B: Backend, P: PlanOn<B>>(
         }
         let (sql, arguments) = plan.reread(theirs).map_err(Fault::Other)?;
         let rows = B::fetch(connection, sql, arguments).await.map_err(Fault::of_read::<B>)?;
+        if rows.len() > 1 {
+            return Err(Fault::Other(Error::new(ErrorKind::KeyNotUnique, "")));
+        }
         let Some(row) = rows.first() else {
             let last = repeats == REPEATS;
             match missing::<B, P>(plan, stamp, connection, theirs, fencing, violated, last).await? {

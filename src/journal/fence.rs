@@ -8,7 +8,7 @@ use crate::{
     plan::{PlanOn, Prepared},
     policy::restarts,
     row::{Columns, Stored, arguments},
-    session::Guarded,
+    session::{Guarded, Lease},
     statement::{Bind, Statement},
     write::{Scope, Written, write},
 };
@@ -42,11 +42,14 @@ pub(crate) async fn settle<B: Backend, P: PlanOn<B>>(
         loop {
             if let Ok(mut connection) = Guarded::acquire(pool).await {
                 let fenced = try_to_settle::<B, P>(plan, stamp, &mut connection).await;
-                if !fenced.as_ref().is_err_and(Fault::broke_the_connection) {
-                    connection.release();
-                }
-                if let Ok(Some(fenced)) = fenced {
-                    return Some(fenced);
+                match fenced {
+                    Ok(fenced) => {
+                        connection.release();
+                        if fenced.is_some() {
+                            return fenced;
+                        }
+                    }
+                    Err(fault) => Lease::Guarded(connection).release_after(&fault),
                 }
             }
             tokio::time::sleep(restarts.next()?).await;

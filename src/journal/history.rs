@@ -4,7 +4,6 @@ use super::{AMEND, CREATE, FENCE, evidence::unreadable, statements};
 use crate::{
     backend::{Backend, Supports},
     error::{Error, ErrorKind},
-    fault::Fault,
     lifecycle::Lifecycle,
     row::{Stored, arguments, unbound},
     session::Access,
@@ -131,8 +130,7 @@ where
             _ => Err(unbound(bind)),
         });
         let rows = db.fetch(&statements.history.sql, arguments.map_err(failed)?).await;
-        let rows = rows
-            .map_err(|error| failed(Fault::of_read::<D::Db>(error).into_error(ErrorKind::Busy, journal)))?;
+        let rows = rows.map_err(|fault| failed(fault.into_error(ErrorKind::Busy, journal)))?;
         let entries = rows.iter().map(read::<D::Db, A>).collect::<Result<_, _>>().map_err(failed)?;
         Ok(History { entries })
     }

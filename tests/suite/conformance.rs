@@ -1,5 +1,7 @@
 //! What every database must do alike. Cases are named after what would go wrong without them.
 
+use crate::lifecycles;
+
 mod amending;
 mod conflicts;
 mod creating;

@@ -3,7 +3,7 @@
 
 use crate::{
     db::{Db, Fixture},
-    lifecycles::{AnyOrder, Order, noon, row},
+    lifecycles::{AnyOrder, Order, Orders as _, noon, row},
     proxy::{Harm, Protocol, Proxy, Side},
 };
 use onward::{Error, ErrorKind, Outcome};

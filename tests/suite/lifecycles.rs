@@ -2,8 +2,9 @@
 
 use crate::db::{Db, Fixture};
 use chrono::{DateTime, TimeZone as _, Utc};
+use onward::Lifecycle;
 
-onward::lifecycle! {
+declare! { ["order_journal"]
     /// A customer order.
     pub struct Order in "orders" (status = "state", version: i32 = "lock_version", updated_at = "modified_at");
 
@@ -59,29 +60,48 @@ pub fn row(id: i64) -> OrderRow {
     OrderRow { id, order_no: format!("N-{id}"), customer_id: 7, amount_cents: 500, note: None }
 }
 
-impl<B: Db> Fixture<B> {
+/// The tables of these lifecycles, and orders to begin with.
+#[allow(async_fn_in_trait)]
+pub trait Orders<B: Db> {
+    /// A table, and its journal if there is one.
+    async fn tables<A: Lifecycle>(&self, sql: &str);
     /// The tables, and this many pending orders from 1.
-    pub async fn orders(&self, count: i64) {
-        self.run(ORDERS).await;
+    async fn orders(&self, count: i64);
+    async fn pending(&self, id: i64) -> Order<Pending>;
+    async fn any(&self, id: i64) -> AnyOrder;
+    async fn paid(&self, id: i64, trade_no: &str) -> Order<Paid>;
+    async fn shipped(&self, id: i64, trade_no: &str) -> Order<Shipped>;
+}
+
+impl<B: Db> Orders<B> for Fixture<B> {
+    async fn tables<A: Lifecycle>(&self, sql: &str) {
+        self.run(sql).await;
+        if A::DESCRIPTION.journal.is_some() {
+            self.run(&A::DESCRIPTION.journal_table::<B>().unwrap()).await;
+        }
+    }
+
+    async fn orders(&self, count: i64) {
+        self.tables::<AnyOrder>(ORDERS).await;
         for id in 1..=count {
             let _ = Order::create(row(id)).apply(&self.pool).await.unwrap().applied().unwrap();
         }
     }
 
-    pub async fn pending(&self, id: i64) -> Order<Pending> {
+    async fn pending(&self, id: i64) -> Order<Pending> {
         Order::load(&self.pool, id).await.unwrap()
     }
 
-    pub async fn any(&self, id: i64) -> AnyOrder {
+    async fn any(&self, id: i64) -> AnyOrder {
         AnyOrder::find(&self.pool, id).await.unwrap().unwrap()
     }
 
-    pub async fn paid(&self, id: i64, trade_no: &str) -> Order<Paid> {
+    async fn paid(&self, id: i64, trade_no: &str) -> Order<Paid> {
         let order = self.pending(id).await;
         order.pay(trade_no.into(), noon()).apply(&self.pool).await.unwrap().applied().unwrap()
     }
 
-    pub async fn shipped(&self, id: i64, trade_no: &str) -> Order<Shipped> {
+    async fn shipped(&self, id: i64, trade_no: &str) -> Order<Shipped> {
         let paid = self.paid(id, trade_no).await;
         paid.ship(format!("parcel-{id}")).apply(&self.pool).await.unwrap().applied().unwrap()
     }
@@ -90,7 +110,7 @@ impl<B: Db> Fixture<B> {
 pub mod approvals {
     use uuid::Uuid;
 
-    onward::lifecycle! {
+    declare! { ["request_journal"]
         /// A request for money: integer statuses, a `Uuid` key.
         pub struct Request in "requests";
         pub struct RequestRow { id: Uuid, cents: i64, asked_by: String, limit_cents: i64 }
@@ -115,7 +135,7 @@ pub mod approvals {
 }
 
 pub mod parcels {
-    onward::lifecycle! {
+    declare! { ["parcel_journal"]
         /// A text key, a tenant on every statement, a composite cause, a text of its own as status.
         pub struct Parcel in "parcels";
         pub struct ParcelRow { code: String, tenant_id: i64 guard, r#type: Option<String> }
@@ -140,7 +160,7 @@ pub mod parcels {
 pub mod invoices {
     use rust_decimal::Decimal;
 
-    onward::lifecycle! {
+    declare! { ["invoice_journal"]
         pub struct Invoice in "invoices" (version: i16);
         pub struct InvoiceRow { no: String, total: Decimal }
         pub enum AnyInvoice: InvoiceStatus { Open, Settled { receipt: String, paid: Decimal, fee: Option<Decimal> } }

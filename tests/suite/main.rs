@@ -15,6 +15,7 @@ mod balancer;
 #[macro_use]
 mod db;
 mod conformance;
+mod conformance_journalled;
 #[cfg(any(feature = "postgres", feature = "mysql"))]
 mod cuts;
 mod drops;
@@ -23,7 +24,15 @@ mod examples;
 #[cfg(feature = "mysql")]
 mod galera;
 mod journal;
+macro_rules! declare {
+    ([$journal:literal] $($declaration:tt)*) => { onward::lifecycle! { $($declaration)* } };
+}
 mod lifecycles;
+macro_rules! declare {
+    ([$journal:literal] $($declaration:tt)*) => { onward::lifecycle! { $($declaration)* journal in $journal; } };
+}
+#[path = "lifecycles.rs"]
+mod journalled;
 #[cfg(any(feature = "postgres", feature = "mysql"))]
 mod lost;
 mod observed;

@@ -2,7 +2,7 @@
 
 use crate::{
     db::{Db, Fixture},
-    lifecycles::noon,
+    lifecycles::{Orders as _, noon},
 };
 use std::{
     collections::BTreeMap,

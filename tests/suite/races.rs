@@ -2,7 +2,7 @@
 
 use crate::{
     db::{Db, Fixture},
-    lifecycles::{AnyOrder, noon},
+    lifecycles::{AnyOrder, Orders as _, noon},
     observed::Recorder,
 };
 use onward::{Clash, Outcome};

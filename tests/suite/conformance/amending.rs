@@ -1,9 +1,7 @@
 //! Changes of columns: the state stays, the version rises, and no change is lost.
 
-use crate::{
-    db::{Db, Fixture},
-    lifecycles::{AnyOrder, Order, Pending, noon},
-};
+use super::lifecycles::{AnyOrder, Order, Orders as _, Pending, noon};
+use crate::db::{Db, Fixture};
 use onward::{Clash, ErrorKind, Outcome, Policy};
 
 on_every_database![
@@ -35,7 +33,7 @@ async fn amends_that_each_add_are_all_in<B: Db>(db: Fixture<B>) {
 
 async fn the_losers_of_an_amendment<B: Db>(db: Fixture<B>) {
     db.orders(2).await;
-    let edit = |row: &mut crate::lifecycles::OrderRow| row.amount_cents += 10;
+    let edit = |row: &mut super::lifecycles::OrderRow| row.amount_cents += 10;
     let (stale, moved, any) = (db.pending(1).await, db.pending(1).await, db.any(1).await);
     db.pending(1).await.amend(edit).apply(&db.pool).await.unwrap().applied().unwrap();
     let outcome = stale.amend(edit).apply(&db.pool).await.unwrap();

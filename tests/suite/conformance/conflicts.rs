@@ -1,9 +1,7 @@
 //! Something else happened to the row: what the loser is told.
 
-use crate::{
-    db::{Db, Fixture},
-    lifecycles::{AnyOrder, Order, Pending, approvals, noon},
-};
+use super::lifecycles::{AnyOrder, Order, Orders as _, Pending, approvals, noon};
+use crate::db::{Db, Fixture};
 use onward::{Answer, Clash, Conflict, ErrorKind, Outcome, Policy};
 use std::time::Duration;
 
@@ -107,7 +105,7 @@ const ID: uuid::Uuid = uuid::Uuid::from_u128(1);
 
 async fn submitted<B: Db>(db: &Fixture<B>, limit_cents: i64) -> approvals::Request<approvals::Submitted> {
     use approvals::*;
-    db.run(REQUESTS).await;
+    db.tables::<AnyRequest>(REQUESTS).await;
     let row = RequestRow { id: ID, cents: 5, asked_by: "a".into(), limit_cents };
     let draft = Request::create(row).apply(&db.pool).await.unwrap().applied().unwrap();
     draft.submit().apply(&db.pool).await.unwrap().applied().unwrap()
@@ -228,7 +226,7 @@ async fn an_attempt_from_any_order_goes_on_from_another_source<B: Db>(db: Fixtur
         let any = db.any(id).await;
         let typed = Order::load(&db.pool, id).await.unwrap();
         paid.ship("parcel".into()).apply(&db.pool).await.unwrap().applied().unwrap();
-        let typed: Order<crate::lifecycles::Paid> = typed;
+        let typed: Order<super::lifecycles::Paid> = typed;
         // A typed handle says from where it goes; it never goes on from elsewhere.
         assert_eq!(
             clash(typed.refund(format!("R-{id}")).policy(policy).apply(&db.pool).await.unwrap()),

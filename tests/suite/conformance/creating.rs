@@ -1,9 +1,7 @@
 //! New rows: the unique key decides, and every clash has a name.
 
-use crate::{
-    db::{Db, Fixture},
-    lifecycles::{Order, OrderRow, noon, row},
-};
+use super::lifecycles::{Order, OrderRow, Orders as _, noon, row};
+use crate::db::{Db, Fixture};
 use onward::{Clash, ErrorKind, Outcome};
 
 on_every_database![
@@ -33,7 +31,7 @@ async fn other_content_is_a_conflict<B: Db>(db: Fixture<B>) {
     db.orders(1).await;
     let dearer = || OrderRow { amount_cents: 900, ..row(1) };
     let by_amount =
-        |there: &crate::lifecycles::AnyOrder, new: &OrderRow| there.amount_cents == new.amount_cents;
+        |there: &super::lifecycles::AnyOrder, new: &OrderRow| there.amount_cents == new.amount_cents;
     let outcome = Order::create(dearer()).same(by_amount).apply(&db.pool).await.unwrap();
     let Outcome::Conflict(conflict) = outcome else { panic!("{outcome:?}") };
     assert_eq!((conflict.clash, conflict.found.amount_cents), (Clash::OtherContent, 500));

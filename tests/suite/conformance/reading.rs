@@ -1,9 +1,9 @@
 //! Loading, finding, locking, listing, and rows that cannot be read.
 
-use crate::{
-    db::{Db, Fixture},
-    lifecycles::{AnyOrder, Cancelled, Order, OrderStatus, Paid, Pending, Shipped, noon, row},
+use super::lifecycles::{
+    AnyOrder, Cancelled, Order, OrderStatus, Orders as _, Paid, Pending, Shipped, noon, row,
 };
+use crate::db::{Db, Fixture};
 use onward::{Error, ErrorKind, Page};
 
 on_every_database![
@@ -46,7 +46,7 @@ async fn a_row_with_a_null_version_is_an_error_with_names<B: Db>(db: Fixture<B>)
     db.orders(0).await;
     // A legacy table, whose version may be null.
     let legacy =
-        crate::lifecycles::ORDERS.split(';').next().unwrap().replace("INT NOT NULL DEFAULT 0", "INT");
+        super::lifecycles::ORDERS.split(';').next().unwrap().replace("INT NOT NULL DEFAULT 0", "INT");
     db.run("DROP TABLE orders").await;
     db.run(&legacy).await;
     db.run(

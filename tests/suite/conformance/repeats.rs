@@ -1,9 +1,7 @@
 //! The same request again: while the first runs, after it, much later.
 
-use crate::{
-    db::{Db, Fixture},
-    lifecycles::{AnyOrder, noon},
-};
+use super::lifecycles::{AnyOrder, Orders as _, noon};
+use crate::db::{Db, Fixture};
 use onward::{Answer, Clash, Outcome};
 use std::sync::Arc;
 use tokio::sync::Barrier;
@@ -92,8 +90,8 @@ async fn a_repeat_without_a_handle_is_recognised_however_far_it_has_gone<B: Db>(
 }
 
 async fn a_stale_submit_does_not_drag_an_approved_document_back<B: Db>(db: Fixture<B>) {
-    use crate::lifecycles::approvals::*;
-    db.run(REQUESTS).await;
+    use super::lifecycles::approvals::*;
+    db.tables::<AnyRequest>(REQUESTS).await;
     let row = || RequestRow { id: uuid::Uuid::from_u128(1), cents: 5, asked_by: "a".into(), limit_cents: 9 };
     let stale = Request::create(row()).apply(&db.pool).await.unwrap().applied().unwrap();
     let draft: Request<Draft> = Request::load(&db.pool, row().id).await.unwrap();

@@ -1,9 +1,7 @@
 //! Other keys, other statuses, guards, composite causes.
 
-use crate::{
-    db::{Db, Fixture},
-    lifecycles::{approvals, parcels},
-};
+use super::lifecycles::{Orders as _, approvals, parcels};
+use crate::db::{Db, Fixture};
 use onward::{Clash, ErrorKind, Outcome};
 
 on_every_database![
@@ -19,7 +17,7 @@ fn row(code: &str, tenant_id: i64) -> parcels::ParcelRow {
 
 async fn a_tenant_joins_every_where<B: Db>(db: Fixture<B>) {
     use parcels::*;
-    db.run(PARCELS).await;
+    db.tables::<AnyParcel>(PARCELS).await;
     let mine = Parcel::create(row("A", 1)).apply(&db.pool).await.unwrap().applied().unwrap();
     let _ = Parcel::create(row("B", 2)).apply(&db.pool).await.unwrap().applied().unwrap();
     assert!(AnyParcel::find(&db.pool, "B", 1).await.unwrap().is_none());
@@ -41,7 +39,7 @@ async fn a_tenant_joins_every_where<B: Db>(db: Fixture<B>) {
 
 async fn a_composite_cause<B: Db>(db: Fixture<B>) {
     use parcels::*;
-    db.run(PARCELS).await;
+    db.tables::<AnyParcel>(PARCELS).await;
     for code in ["A", "B"] {
         let _ = Parcel::create(row(code, 1)).apply(&db.pool).await.unwrap().applied().unwrap();
     }
@@ -66,7 +64,7 @@ async fn a_composite_cause<B: Db>(db: Fixture<B>) {
 
 async fn integer_statuses_and_a_uuid_key<B: Db>(db: Fixture<B>) {
     use approvals::*;
-    db.run(REQUESTS).await;
+    db.tables::<AnyRequest>(REQUESTS).await;
     let id = uuid::Uuid::from_u128(7);
     let draft = Request::create(RequestRow { id, cents: 5, asked_by: "a".into(), limit_cents: 9 });
     let submitted =
@@ -114,14 +112,14 @@ async fn quoted_names<B: Db>(db: Fixture<B>) {
 #[test]
 fn a_declaration_is_data() {
     use onward::Lifecycle as _;
-    let d = crate::lifecycles::AnyOrder::DESCRIPTION;
+    let d = super::lifecycles::AnyOrder::DESCRIPTION;
     assert_eq!(
         (d.name, d.table, d.status, d.version, d.updated_at),
         ("Order", "orders", "state", "lock_version", Some("modified_at"))
     );
     let columns: Vec<&str> = d.columns.iter().map(|column| column.column).collect();
     assert_eq!(columns, ["id", "order_no", "cust_no", "amount_cents", "note"]);
-    assert_eq!(crate::lifecycles::AnyOrder::COLUMNS.len(), columns.len() + 2 + d.facts.len());
+    assert_eq!(super::lifecycles::AnyOrder::COLUMNS.len(), columns.len() + 2 + d.facts.len());
     assert!(d.reaches(0, 4) && !d.reaches(5, 1) && d.reaches_without(1, 4, 2) && !d.reaches_without(0, 3, 2));
     let mermaid = "stateDiagram-v2
     [*] --> Pending

@@ -2,7 +2,7 @@
 
 use crate::{
     db::{Db, Fixture},
-    lifecycles::{Order, Paid, noon},
+    lifecycles::{Order, Orders as _, Paid, noon},
 };
 use onward::ErrorKind;
 

@@ -3,7 +3,7 @@
 use super::concurrency::*;
 use crate::{
     db::Db,
-    lifecycles::{AnyOrder, Order, Pending, noon},
+    lifecycles::{AnyOrder, Order, Orders as _, Pending, noon},
 };
 use onward::ErrorKind;
 use sqlx::MySql;

@@ -3,7 +3,7 @@
 use super::no_effect;
 use crate::{
     db::Db,
-    lifecycles::{AnyOrder, noon},
+    lifecycles::{AnyOrder, Orders as _, noon},
 };
 use onward::ErrorKind;
 use sqlx::Sqlite;
