@@ -73,6 +73,11 @@
 ///   integer, a `Uuid`), and is unique over the lifecycle: put a unique index under it. `shared` allows several rows to move by the same
 ///   cause; `by (channel, trade_no)` is composite.
 ///
+/// - **`journal in "table";`** Optional. Every write that takes effect leaves an entry in this table, in the same
+///   transaction: who, why, when, by which attempt. With it repeats are told from conflicts after any later step, lost
+///   replies are settled, and `AnyOrder::history` reads it all back; [`journal_table`](crate::Description::journal_table)
+///   is its DDL. A table that had no journal before keeps working: it begins where it was switched on.
+///
 /// # What it yields
 ///
 /// Plain structs and methods, as a person could have written them:

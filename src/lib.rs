@@ -54,6 +54,10 @@
 //!
 //! **Rows.** `find`, `load`, `list`, `lock`, `create`, `amend` are methods of the declared types; see [`lifecycle!`].
 //!
+//! **The journal**, one line in the declaration: an entry for each write that took effect, in the same transaction. It
+//! says whose payment moved the order ([`History`]), decides repeats after any later step, makes a request unique
+//! ([`Attempt::request_id`]), and settles a COMMIT whose reply was lost.
+//!
 //! **Generic code** says `B: Backend` and nothing else; `&pool`, `&mut connection` and `&mut tx` are taken where they
 //! make sense ([`Access`], [`Own`], [`Session`]).
 //!
