@@ -78,22 +78,10 @@ impl<P> Attempt<P> {
     /// cause; make it a fact.
     ///
     /// ```
-    /// # mod shop { onward::lifecycle! {
-    /// #     pub struct Order in "orders";
-    /// #     pub struct OrderRow { id: i64 }
-    /// #     pub enum AnyOrder: OrderStatus { Pending, Cancelled }
-    /// #     transitions { cancel: Pending -> Cancelled; }
-    /// #     journal in "order_journal";
-    /// # } }
-    /// # use shop::{AnyOrder, Order, OrderRow};
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/journalled.rs"));
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), onward::BoxError> {
-    /// # use onward::{Lifecycle, sqlx::{self, Sqlite}};
-    /// # let db = sqlx::sqlite::SqlitePoolOptions::new().max_connections(1).connect("sqlite::memory:").await?;
-    /// # let sql = AnyOrder::DESCRIPTION.journal_table::<Sqlite>()?;
-    /// # let sql = format!("CREATE TABLE orders (id INTEGER PRIMARY KEY, status TEXT, version INTEGER); {sql}");
-    /// # sqlx::raw_sql(sqlx::AssertSqlSafe(sql)).execute(&db).await?;
-    /// let order = Order::create(OrderRow { id: 1 }).apply(&db).await?.applied()?;
+    /// # let (db, order) = example().await?;
     /// let order = order.cancel().cause("letter 8812").actor("clerk 7").apply(&db).await?.applied()?;
     ///
     /// let history = AnyOrder::history(&db, order.id).await?;

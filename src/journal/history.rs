@@ -19,6 +19,23 @@ use strum::VariantArray as _;
 ///
 /// It begins where the journal was switched on. That something is not in it proves nothing about the time before its
 /// first entry.
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/journalled.rs"));
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), onward::BoxError> {
+/// # let (db, order) = example().await?;
+/// let _ = order.pay("T-1".into()).actor("alipay").apply(&db).await?.applied()?;
+///
+/// let history = AnyOrder::history(&db, 1).await?;
+/// let paid = history.taken(OrderTransition::Pay).unwrap();
+/// assert_eq!((paid.cause.as_deref(), paid.actor.as_deref()), (Some("T-1"), Some("alipay")));
+/// for stay in history.stays() {
+///     println!("{} for {:?}", stay.status, stay.time());
+/// }
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct History<A: Lifecycle> {

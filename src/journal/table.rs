@@ -18,10 +18,10 @@ impl Description {
     /// order". Nothing may be written to it but by onward.
     ///
     /// ```
-    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/order.rs"));
+    /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/journalled.rs"));
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), onward::BoxError> {
-    /// # let (db, order) = example().await?;
+    /// # let (db, _order) = example().await?;
     /// use onward::{Lifecycle, sqlx};
     ///
     /// let sql = AnyOrder::DESCRIPTION.journal_table::<sqlx::Sqlite>()?;
