@@ -84,10 +84,13 @@ mod error;
 mod fault;
 mod handle;
 mod lifecycle;
+mod migration;
 mod observe;
+mod once;
 mod outcome;
 mod plan;
 mod policy;
+mod query;
 mod row;
 mod serialize;
 mod session;
@@ -107,6 +110,8 @@ pub use creation::Creation;
 pub use error::{BoxError, Error, ErrorKind};
 pub use handle::{Handle, Page};
 pub use lifecycle::{Column, Description, Fact, Lifecycle, State, StateInfo, StatusType, TransitionInfo};
+pub use migration::{Migration, migrate, migrations};
+pub use once::{Once, forget_once, once};
 pub use outcome::{Answer, Clash, Conflict, Outcome};
 pub use policy::Policy;
 pub use session::{Access, Own, Session};
@@ -133,10 +138,12 @@ pub mod __private {
 }
 
 /// How it came to be as it is, and what changed.
-#[cfg(doc)]
+#[cfg(any(doc, doctest))]
 pub mod _documentation {
     #[doc = include_str!("../DESIGN.md")]
     pub mod design {}
     #[doc = include_str!("../CHANGELOG.md")]
     pub mod changelog {}
+    #[doc = include_str!("../docs/once.md")]
+    pub mod once {}
 }

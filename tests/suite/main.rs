@@ -21,7 +21,9 @@ mod examples;
 mod lifecycles;
 #[cfg(any(feature = "postgres", feature = "mysql"))]
 mod lost;
+mod migrations;
 mod observed;
+mod once;
 #[cfg(any(feature = "postgres", feature = "mysql"))]
 mod proxy;
 mod races;
