@@ -83,6 +83,7 @@ mod declare;
 mod error;
 mod fault;
 mod handle;
+pub mod inbox;
 mod lifecycle;
 mod migration;
 mod observe;

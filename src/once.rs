@@ -41,7 +41,7 @@ pub enum Once {
 /// waits, and then answers by what became of that one. Names are compared byte by byte.
 ///
 /// The table comes with [`migrate`](crate::migrate). It goes with a lifecycle or without one; when which, and what else
-/// there is, stands in [`docs/once.md`](https://docs.rs/onward/latest/onward/_documentation/once/).
+/// there is, stands in [`docs/once.md`](crate::_documentation::once).
 ///
 /// ```
 /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/order.rs"));
@@ -78,15 +78,16 @@ pub fn once<'t, S: Session>(
     let (source, key) = (source.to_owned(), business_key.to_owned());
     async move {
         let failed = |error: Error| error.step("once").key(&key);
-        fits(&source, SOURCE, "source", TABLE).and_then(|()| fits(&key, KEY, "key", TABLE)).map_err(failed)?;
+        fits(&source, SOURCE, "source", TABLE)
+            .and_then(|()| fits(&key, KEY, "key", TABLE))
+            .map_err(failed)?;
         let connection = tx.connection();
         if settled_depth::<S::Db>(connection).await == 0 {
             return Err(failed(Error::new(ErrorKind::NotInTransaction, TABLE)));
         }
         let done = Query::<S::Db>::new(&FIRST).bind(&source).bind(&key).run(connection).await;
         let done = done.map_err(Fault::of::<S::Db>);
-        let done =
-            done.map_err(|fault| failed(fault.into_error(ErrorKind::RestartTransaction, TABLE)))?;
+        let done = done.map_err(|fault| failed(fault.into_error(ErrorKind::RestartTransaction, TABLE)))?;
         Ok(if done.changed > 0 { Once::First } else { Once::Repeat })
     }
 }
@@ -121,9 +122,6 @@ pub fn forget_once<'a, D: Own<'a>>(
     }
 }
 
-async fn deleted<B: Backend>(
-    db: &mut Db<'_, B>,
-    query: impl Fn() -> Query<B> + Send,
-) -> Result<u64, Error> {
+async fn deleted<B: Backend>(db: &mut Db<'_, B>, query: impl Fn() -> Query<B> + Send) -> Result<u64, Error> {
     alone(db, TABLE, query).await.map(|done| done.changed).map_err(|error| error.step("forget_once"))
 }

@@ -110,11 +110,8 @@ impl<B: Backend> Query<B> {
     }
 
     /// The next value, which may be null.
-    pub(crate) fn option<T>(self, value: &Option<T>) -> Self
-    where
-        B: Supports<T>,
-    {
-        self.with(|arguments| <B as Supports<T>>::bind_option(arguments, value))
+    pub(crate) fn option(self, value: Option<&str>) -> Self {
+        self.with(|arguments| <B as Supports<String>>::bind_option(arguments, &value.map(str::to_owned)))
     }
 
     fn with(mut self, bind: impl FnOnce(&mut B::Arguments) -> Result<(), BoxError>) -> Self {
@@ -176,7 +173,8 @@ pub(crate) fn required<B, T>(row: &B::Row, column: usize, table: &'static str) -
 where
     B: Backend + Supports<T>,
 {
-    let value = <B as Supports<T>>::get(row, column).map_err(|error| unreadable(column, table).source(error))?;
+    let value =
+        <B as Supports<T>>::get(row, column).map_err(|error| unreadable(column, table).source(error))?;
     value.ok_or_else(|| unreadable(column, table))
 }
 
@@ -216,9 +214,15 @@ mod tests {
             Sql::insert_once("INSERT INTO t (a, due, b) SELECT ?, {later}, {micros:at} FROM u WHERE c = ?");
         let (sqlite, postgres, mysql) =
             (SQL.get(Dialect::Sqlite), SQL.get(Dialect::Postgres), SQL.get(Dialect::MySql));
-        assert!(postgres.contains("SELECT $1, (CURRENT_TIMESTAMP + $2 * INTERVAL '1 millisecond')"), "{postgres}");
+        assert!(
+            postgres.contains("SELECT $1, (CURRENT_TIMESTAMP + $2 * INTERVAL '1 millisecond')"),
+            "{postgres}"
+        );
         assert!(postgres.ends_with("c = $3 ON CONFLICT DO NOTHING"), "{postgres}");
-        assert!(sqlite.ends_with("c = ? ON CONFLICT DO NOTHING") && sqlite.contains("julianday(at)"), "{sqlite}");
+        assert!(
+            sqlite.ends_with("c = ? ON CONFLICT DO NOTHING") && sqlite.contains("julianday(at)"),
+            "{sqlite}"
+        );
         assert!(mysql.ends_with("WHERE c = ?"), "{mysql}");
     }
 }

@@ -18,6 +18,7 @@ mod cuts;
 mod drops;
 mod engines;
 mod examples;
+mod inbox;
 mod lifecycles;
 #[cfg(any(feature = "postgres", feature = "mysql"))]
 mod lost;

@@ -79,7 +79,11 @@ async fn second_while_first_is_open<B: Db>(db: &Fixture<B>, commit: bool) -> Onc
     let second = tokio::spawn(async move { credit(&pool, "order-1").await });
     sleep(Duration::from_millis(100)).await;
     assert!(!second.is_finished());
-    if commit { first.commit().await.unwrap() } else { first.rollback().await }
+    if commit {
+        first.commit().await.unwrap()
+    } else {
+        first.rollback().await
+    }
     second.await.unwrap()
 }
 
