@@ -54,6 +54,10 @@
 //!
 //! **Rows.** `find`, `load`, `list`, `lock`, `create`, `amend` are methods of the declared types; see [`lifecycle!`].
 //!
+//! **Inbox.** The [`inbox`] stores a callback or message before anything is decided, and keeps at it until it is done or a
+//! person has to look. **[`once`](once())** tells the first time from a repeat in any transaction. [`migrate`] creates the
+//! tables of both.
+//!
 //! **Generic code** says `B: Backend` and nothing else; `&pool`, `&mut connection` and `&mut tx` are taken where they
 //! make sense ([`Access`], [`Own`], [`Session`]).
 //!

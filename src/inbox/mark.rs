@@ -11,6 +11,7 @@ use crate::{
         entry::{Status, TABLE},
         observe,
     },
+    outcome::Answer,
     query::{Query, Sql, alone},
     session::{Access, Db, Session},
 };
@@ -177,13 +178,7 @@ impl Claim {
     }
 
     fn lost(&self) -> Error {
-        tracing::warn!(
-            target: "onward",
-            source = self.source,
-            message_id = self.message_id,
-            attempts = self.attempts,
-            outcome = "claim_lost",
-        );
+        observe::told(self, "claim_lost", Answer::Escalate);
         Error::new(ErrorKind::ClaimLost, TABLE).key(&self.id)
     }
 }

@@ -140,7 +140,7 @@ impl Claim {
             // Only what is done is ever purged.
             let Some(row) = found.rows.first() else { return Ok(Answer::Settled) };
             let now = Entry::decode::<D::Db>(row)?;
-            observe::told(&now, "claim_lost", Answer::Later);
+            observe::told(self, "claim_lost", Answer::Escalate);
             Ok(now.status.answer())
         }
     }

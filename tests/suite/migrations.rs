@@ -6,6 +6,7 @@ use sqlx::{
     Database, SqlSafeStr as _,
     migrate::{Migrate, Migration, MigrationType, Migrator},
 };
+use std::time::Duration;
 
 on_every_database![
     run_twice,
@@ -14,6 +15,7 @@ on_every_database![
     half_a_migration_is_finished,
     a_newer_version_is_left_alone,
     as_text,
+    dropped_anywhere,
 ];
 
 const APPLIED: &str = "SELECT COUNT(*) FROM _onward_migrations";
@@ -90,6 +92,15 @@ async fn as_text<B: Db>(db: Fixture<B>) {
         for migration in onward::migrations::<B>() {
             db.run(migration.sql).await;
         }
+    }
+    onward::migrate(&db.pool).await.unwrap();
+    works(&db).await;
+}
+
+async fn dropped_anywhere<B: Db>(db: Fixture<B>) {
+    for round in 0..25 {
+        let migration = onward::migrate(&db.pool);
+        let _ = tokio::time::timeout(Duration::from_micros(400 * round), migration).await;
     }
     onward::migrate(&db.pool).await.unwrap();
     works(&db).await;

@@ -5,7 +5,10 @@ use crate::{
     db::{Db, Fixture},
     lifecycles::{AnyOrder, noon},
 };
-use onward::{Answer, BoxError, Policy, inbox::Claim};
+use onward::{
+    Answer, BoxError, Policy,
+    inbox::{Claim, Message},
+};
 use std::{
     sync::{
         Arc,
@@ -88,8 +91,14 @@ async fn it_finishes_what_it_has_begun<B: Db>(db: Fixture<B>) {
 async fn dropped_anywhere<B: Db>(db: Fixture<B>) {
     db.inbox(0).await;
     for id in 0..40 {
-        let _ = db.store(&id.to_string(), "body").await;
+        let wait = Duration::from_micros(50 * id);
+        let (id, message) = (id.to_string(), Message::new("body").key("N-1"));
+        let inbox = inbox();
+        let store = inbox.store(&db.pool, &id, &message);
+        let _ = tokio::time::timeout(wait, store).await;
+        let _ = db.store(&id, "body").await;
     }
+    assert_eq!(db.number("SELECT COUNT(*) FROM onward_inbox").await, 40);
     let done = Arc::new(AtomicU32::new(0));
     for round in 0..60 {
         let inbox = inbox().claim_for(SHORT).policy(Policy::retry(1_000)).poll_every(SHORT);
