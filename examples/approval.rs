@@ -117,7 +117,7 @@ async fn rework(
 #[tokio::main]
 async fn main() -> Result<(), BoxError> {
     let db = SqlitePoolOptions::new().max_connections(1).connect("sqlite::memory:").await?;
-    sqlx::raw_sql(include_str!("../migrations/sqlite/approval.sql")).execute(&db).await?;
+    sqlx::raw_sql(include_str!("../migrations/sqlite/examples/approval.sql")).execute(&db).await?;
     let id = Uuid::from_u128(0x10);
     let row = RequestRow { id, asked_by: "al".into(), cents: 900, revision_of: None };
     let _ = Request::create(row).apply(&db).await?.applied()?;

@@ -55,10 +55,16 @@ pub enum ErrorKind {
     KeyChanged,
     /// The attempt or the call needs something that the declaration does not have, such as a journal.
     NotDeclared,
-    /// A row lock, and `apply_in`, make sense only inside a transaction that was begun with sqlx or `onward::begin`.
+    /// A row lock, `apply_in`, `once` and a mark in the inbox make sense only inside a transaction that was begun with
+    /// sqlx or `onward::begin`.
     NotInTransaction,
-    /// The connection given to `apply` is inside a transaction; there `apply_in` is the right call.
+    /// The connection given to `apply` is inside a transaction; there `apply_in` is the right call. Likewise one that is
+    /// given to the inbox to store a message, which must outlive the transaction.
     InTransaction,
+    /// The claim on an entry of the inbox has run out and the entry was taken over or closed: roll back.
+    ClaimLost,
+    /// A source, message id or business key is longer than its column; nothing was stored.
+    TooLong,
     /// `load`: the row has not reached this state yet; come back later.
     Behind,
     /// `load`: the row has left this state behind; the message is late or repeated.
@@ -94,6 +100,8 @@ impl ErrorKind {
             Self::NotDeclared => "not_declared",
             Self::NotInTransaction => "not_in_transaction",
             Self::InTransaction => "in_transaction",
+            Self::ClaimLost => "claim_lost",
+            Self::TooLong => "too_long",
             Self::Behind => "behind",
             Self::Past => "past",
             Self::Aside => "aside",
@@ -136,6 +144,8 @@ impl ErrorKind {
             Self::InTransaction => {
                 "the connection is inside a transaction; use `apply_in`, which never tries again there"
             }
+            Self::ClaimLost => "the claim has run out and the entry was taken over; roll back",
+            Self::TooLong => "a name is too long for its column; nothing was stored",
             Self::Behind => "the row is not there yet; come back later",
             Self::Past => "the row has been there and gone on; the message is late or repeated",
             Self::Aside => "the row went another way",

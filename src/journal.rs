@@ -1,8 +1,16 @@
 //! The journal: one entry for each write that took effect, kept in the same transaction, and never changed.
 //!
 //! It can say what the row alone cannot: whose payment moved it, whether a write whose reply was lost took effect,
-//! and what happened before. An entry holds the row's key and guards, the version that the row has since, and what is
-//! in [`Field`].
+//! and what happened before. A lifecycle has one if its declaration ends with `journal in "order_journal";`. Then:
+//!
+//! - `AnyOrder::history(&db, id)` reads a row's [`History`].
+//! - Repeats are told from conflicts after any later step, and steps without `by` by their names.
+//! - [`request_id`](crate::Attempt::request_id) is unique; [`cause`](crate::Attempt::cause) and
+//!   [`actor`](crate::Attempt::actor) are kept.
+//! - A COMMIT whose reply was lost is settled, instead of being unknown.
+//!
+//! The table is made by [`Description::journal_table`](crate::Description::journal_table). Nobody else may write to it. What
+//! happened before it was switched on is not in it, and that something is not in it proves nothing about that time.
 
 mod evidence;
 mod fence;

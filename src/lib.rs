@@ -55,8 +55,12 @@
 //! **Rows.** `find`, `load`, `list`, `lock`, `create`, `amend` are methods of the declared types; see [`lifecycle!`].
 //!
 //! **The journal**, one line in the declaration: an entry for each write that took effect, in the same transaction. It
-//! says whose payment moved the order ([`History`]), decides repeats after any later step, makes a request unique
+//! says whose payment moved the order ([`journal::History`]), decides repeats after any later step, makes a request unique
 //! ([`Attempt::request_id`]), and settles a COMMIT whose reply was lost.
+//!
+//! **Inbox.** The [`inbox`] stores a callback or message before anything is decided, and keeps at it until it is done or a
+//! person has to look. **[`once`](once())** tells the first time from a repeat in any transaction. [`migrate`] creates the
+//! tables of both.
 //!
 //! **Generic code** says `B: Backend` and nothing else; `&pool`, `&mut connection` and `&mut tx` are taken where they
 //! make sense ([`Access`], [`Own`], [`Session`]).
@@ -88,12 +92,16 @@ mod error;
 mod fault;
 mod handle;
 mod holders;
-mod journal;
+pub mod inbox;
+pub mod journal;
 mod lifecycle;
+mod migration;
 mod observe;
+mod once;
 mod outcome;
 mod plan;
 mod policy;
+mod query;
 mod row;
 mod serialize;
 mod session;
@@ -114,8 +122,9 @@ pub use backend::{Backend, Supports};
 pub use creation::Creation;
 pub use error::{BoxError, Error, ErrorKind};
 pub use handle::{Handle, Page};
-pub use journal::{Entry, History, Stay, Step};
 pub use lifecycle::{Column, Description, Fact, Lifecycle, State, StateInfo, StatusType, TransitionInfo};
+pub use migration::{Migration, migrate, migrations};
+pub use once::{Once, forget_once, once};
 pub use outcome::{Answer, Clash, Conflict, Outcome};
 pub use policy::Policy;
 pub use session::{Access, Own, Session};
@@ -143,10 +152,12 @@ pub mod __private {
 }
 
 /// How it came to be as it is, and what changed.
-#[cfg(doc)]
+#[cfg(any(doc, doctest))]
 pub mod _documentation {
     #[doc = include_str!("../DESIGN.md")]
     pub mod design {}
     #[doc = include_str!("../CHANGELOG.md")]
     pub mod changelog {}
+    #[doc = include_str!("../docs/once.md")]
+    pub mod once {}
 }

@@ -59,6 +59,11 @@ impl Policy {
         self.attempts
     }
 
+    /// The delay after this many attempts; `None` if no further one is allowed.
+    pub(crate) fn delay_after(self, attempts: u32) -> Option<Duration> {
+        self.backoff().nth(attempts.saturating_sub(1) as usize)
+    }
+
     /// The delays between the attempts; it ends when no further attempt is allowed.
     pub(crate) fn backoff(self) -> ExponentialBackoff {
         ExponentialBuilder::default()

@@ -3,7 +3,12 @@
 //! Arguments are turned into [`Db`] before a future is made, so that no trait with a lifetime sits inside one: that is
 //! what keeps every call usable in `tokio::spawn` and in handlers.
 
-use crate::{backend::Backend, boundary::close, fault::Fault};
+use crate::{
+    backend::Backend,
+    boundary::{close, settled_depth},
+    error::{Error, ErrorKind},
+    fault::Fault,
+};
 use sqlx::{Database, Pool, Transaction, pool::PoolConnection};
 use std::ops::{Deref, DerefMut};
 
@@ -95,6 +100,16 @@ impl<B: Backend> Db<'_, B> {
             Self::Pool(pool) => Lease::Guarded(Guarded::acquire(pool).await?),
             Self::Connection(connection) => Lease::Borrowed(&mut **connection),
         })
+    }
+
+    /// Refuses a connection that is inside a transaction.
+    pub(crate) async fn outside(&mut self, table: &'static str) -> Result<(), Error> {
+        if let Self::Connection(connection) = self
+            && settled_depth::<B>(connection).await > 0
+        {
+            return Err(Error::new(ErrorKind::InTransaction, table));
+        }
+        Ok(())
     }
 
     pub(crate) async fn fetch(

@@ -40,7 +40,7 @@ pub struct SoldOut {
 
 /// What the shop asks of a database beyond its orders. A service with one database writes plain queries instead.
 pub trait Shop: Backend {
-    /// The tables, as in `migrations/`.
+    /// The tables, as in `migrations/…/examples`.
     const TABLES: &'static str;
 
     /// Takes goods from the stock, in the transaction that moves the order.
@@ -154,8 +154,8 @@ macro_rules! shop {
 }
 
 #[cfg(feature = "sqlite")]
-shop!(sqlx::Sqlite, "../../migrations/sqlite/payment_callback.sql");
+shop!(sqlx::Sqlite, "../../migrations/sqlite/examples/payment_callback.sql");
 #[cfg(feature = "postgres")]
-shop!(sqlx::Postgres, "../../migrations/postgres/payment_callback.sql");
+shop!(sqlx::Postgres, "../../migrations/postgres/examples/payment_callback.sql");
 #[cfg(feature = "mysql")]
-shop!(sqlx::MySql, "../../migrations/mysql/payment_callback.sql");
+shop!(sqlx::MySql, "../../migrations/mysql/examples/payment_callback.sql");

@@ -5,6 +5,8 @@
     missing_docs,
     unreachable_pub,
     clippy::pedantic,
+    // the same cases run with journals and without
+    clippy::duplicate_mod,
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic
@@ -23,6 +25,7 @@ mod engines;
 mod examples;
 #[cfg(feature = "mysql")]
 mod galera;
+mod inbox;
 mod journal;
 macro_rules! declare {
     ([$journal:literal] $($declaration:tt)*) => { onward::lifecycle! { $($declaration)* } };
@@ -35,7 +38,9 @@ macro_rules! declare {
 mod journalled;
 #[cfg(any(feature = "postgres", feature = "mysql"))]
 mod lost;
+mod migrations;
 mod observed;
+mod once;
 #[cfg(any(feature = "postgres", feature = "mysql"))]
 mod proxy;
 mod races;

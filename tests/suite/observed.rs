@@ -4,6 +4,10 @@ use crate::{
     db::{Db, Fixture},
     lifecycles::{Orders as _, noon},
 };
+use onward::{
+    Answer, BoxError,
+    inbox::{Inbox, Message},
+};
 use std::{
     collections::BTreeMap,
     fmt,
@@ -15,7 +19,7 @@ use tracing::{
     span,
 };
 
-on_every_database![every_outcome_is_an_event_without_facts];
+on_every_database![every_outcome_is_an_event_without_facts, entries_of_the_inbox_without_their_payload];
 
 /// Keeps the fields of the crate's events in the futures that it watches.
 #[derive(Clone, Default)]
@@ -124,4 +128,50 @@ async fn every_outcome_is_an_event_without_facts<B: Db>(db: Fixture<B>) {
     assert_eq!((first["key"].as_str(), first["cause"].as_str()), ("1", "T-1"));
     assert_eq!((first["request_id"].as_str(), first["attempts"].as_str()), ("req-7", "1"));
     assert!(!format!("{outcomes:?}").contains("500"), "a column was shown");
+}
+
+async fn entries_of_the_inbox_without_their_payload<B: Db>(db: Fixture<B>) {
+    db.inbox(1).await;
+    let recorder = Recorder::default();
+    let inbox = Inbox::new("alipay");
+    let message =
+        |body: &str| Message::new(format!("secret {body}")).header("secret", "secret").key("secret");
+    let entries = async {
+        let _ = inbox.set_aside(&db.pool, &message("forged")).await.unwrap();
+        let stored = inbox.store(&db.pool, "N-1", &message("a")).await.unwrap();
+        let _ = inbox.store(&db.pool, "N-1", &message("a")).await.unwrap();
+        let claim = inbox.claim(&db.pool, stored.entry().id).await.unwrap().unwrap();
+        let work: Result<Answer, BoxError> = Err("secret".into());
+        claim.settle(&db.pool, &work).await.unwrap();
+        claim.settle(&db.pool, &work).await.unwrap();
+        claim.duplicate(&db.pool).await.unwrap_err();
+        let _ = inbox.store(&db.pool, "N-1", &message("b")).await.unwrap();
+        let claim = inbox.claim_next(&db.pool).await.unwrap().unwrap();
+        let mut tx = onward::begin(&db.pool).await.unwrap();
+        claim.applied(&mut tx).await.unwrap();
+        tx.commit().await.unwrap();
+        claim.settle(&db.pool, &Answer::Settled).await.unwrap();
+    };
+    recorder.watch(entries).await;
+
+    let outcomes = recorder.outcomes();
+    let told: Vec<(&str, &str)> =
+        outcomes.iter().map(|fields| (fields["level"].as_str(), fields["outcome"].as_str())).collect();
+    let expected = [
+        ("INFO", "unverified"),
+        ("DEBUG", "received"),
+        ("DEBUG", "repeat"),
+        ("DEBUG", "claimed"),
+        ("INFO", "error"),
+        ("WARN", "claim_lost"),
+        ("WARN", "claim_lost"),
+        ("WARN", "changed"),
+        ("DEBUG", "claimed"),
+        ("DEBUG", "applied"),
+    ];
+    assert_eq!(told, expected);
+    let failed = &outcomes[4];
+    assert_eq!((failed["source"].as_str(), failed["message_id"].as_str()), ("alipay", "N-1"));
+    assert_eq!(failed["attempts"], "1");
+    assert!(!format!("{outcomes:?}").contains("secret"), "a payload was shown");
 }

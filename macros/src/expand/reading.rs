@@ -40,7 +40,7 @@ fn history(declaration: &Declaration, words: &Words<'_>) -> Option<TokenStream> 
             db: #d,
             #place
         ) -> impl ::core::future::Future<
-            Output = ::core::result::Result<#krate::History<Self>, #krate::Error>,
+            Output = ::core::result::Result<#krate::journal::History<Self>, #krate::Error>,
         > + ::core::marker::Send
         where
             #d: #krate::Access<'a>,

@@ -350,7 +350,10 @@ impl AnyOrder {
         id: impl ::core::convert::Into<i64>,
         tenant_id: impl ::core::convert::Into<i64>,
     ) -> impl ::core::future::Future<
-        Output = ::core::result::Result<::onward::History<Self>, ::onward::Error>,
+        Output = ::core::result::Result<
+            ::onward::journal::History<Self>,
+            ::onward::Error,
+        >,
     > + ::core::marker::Send
     where
         D: ::onward::Access<'a>,

@@ -2,7 +2,7 @@
 
 use super::{AnyOrder, OrderStatus, OrderTransition, any, orders, paid};
 use crate::db::{Db, Fixture};
-use onward::{ErrorKind, Step};
+use onward::{ErrorKind, journal::Step};
 use std::time::{Duration, SystemTime};
 
 on_every_database!(
