@@ -1,9 +1,18 @@
 //! What a transition costs beside the same SQL written by hand, and beside a locked read before the write.
 //!
-//! `cargo bench --bench transition --features postgres,mysql`; with `-- --short` it ends within a minute. It starts
-//! private servers of its own, with every commit on the disk. Each row is the median of the ratios of many short
-//! rounds, in which the rivals take turns: above 1, the first of the two is the faster one. The pools do not test a
-//! connection before they lend it, but sqlx pings each one that comes back, for every rival alike; pgbench does not.
+//! `cargo bench --bench transition --features postgres,mysql`; with `-- --short` it ends within a minute, with
+//! `-- --pools` it compares settings of sqlx's pool. It starts private servers of its own, with every commit on the
+//! disk; a name (`-- postgres`) runs that database alone. Each row is the median of the ratios of many short rounds, in which the rivals take turns: above 1, the first
+//! of the two is the faster one. A row that cannot be had is an error.
+//!
+//! | rival | what |
+//! |---|---|
+//! | `hand`, `apply`, `locking` | each order on a connection of the pool, which tests none before it lends it |
+//! | `held-hand`, `held`, `held-locking` | the same, each caller with a connection of its own |
+//! | `pgbench`, `pgbench-locking` | the same two scripts in PostgreSQL's own program, which holds its connections |
+//!
+//! sqlx's pool pings each connection that comes back, so an `apply` there takes two round trips and a `locking` five;
+//! on held connections they take one and four.
 #![allow(missing_docs)]
 
 #[path = "transition/contest.rs"]
@@ -13,8 +22,14 @@ mod orders;
 #[cfg(feature = "postgres")]
 #[path = "transition/pgbench.rs"]
 mod pgbench;
+#[path = "transition/pools.rs"]
+mod pools;
 #[path = "transition/rivals.rs"]
 mod rivals;
+#[path = "transition/round.rs"]
+mod round;
+#[path = "transition/turn.rs"]
+mod turn;
 
 // Only a `mod` inside a folder finds the parts of `servers.rs`.
 #[cfg(any(feature = "postgres", feature = "mysql"))]
@@ -24,32 +39,62 @@ mod suite {
     pub mod servers;
 }
 
-use contest::Length;
 use onward::BoxError;
+use round::Length;
+
+#[derive(Clone, Copy)]
+struct Run {
+    length: Length,
+    pools: bool,
+}
 
 #[tokio::main]
 async fn main() -> Result<(), BoxError> {
     let arguments: Vec<String> = std::env::args().collect();
     let given = |argument: &str| arguments.iter().any(|it| it == argument);
     if !given("--bench") {
-        println!("# run it by `cargo bench --bench transition --features postgres,mysql [-- --short]`");
+        println!(
+            "# run it by `cargo bench --bench transition --features postgres,mysql [-- [--short] [--pools] [DATABASE]]`"
+        );
         return Ok(());
     }
     let length = if given("--short") { Length::SHORT } else { Length::FULL };
+    let run = Run { length, pools: given("--pools") };
+    let all = !["sqlite", "postgres", "mariadb"].into_iter().any(given);
     #[cfg(feature = "sqlite")]
-    sqlite(length).await?;
+    if all || given("sqlite") {
+        sqlite(run).await?;
+    }
     #[cfg(feature = "postgres")]
-    postgres(length).await?;
+    if all || given("postgres") {
+        postgres(run).await?;
+    }
     #[cfg(feature = "mysql")]
-    mariadb(length).await?;
+    if all || given("mariadb") {
+        mariadb(run).await?;
+    }
     if cfg!(not(all(feature = "postgres", feature = "mysql"))) {
         println!("# not every database is in this run: `--features postgres,mysql` brings all of them");
     }
     Ok(())
 }
 
+impl Run {
+    async fn on<B: rivals::Rivals>(
+        self,
+        options: contest::Options<B>,
+        outside: Option<&dyn round::Outside>,
+    ) -> Result<(), BoxError> {
+        if self.pools {
+            pools::run::<B>(&options, self.length).await
+        } else {
+            contest::run::<B>(&options, self.length, outside).await
+        }
+    }
+}
+
 #[cfg(feature = "sqlite")]
-async fn sqlite(length: Length) -> Result<(), BoxError> {
+async fn sqlite(run: Run) -> Result<(), BoxError> {
     use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode, SqliteSynchronous};
     let folder = tempfile::tempdir()?;
     let options = SqliteConnectOptions::new()
@@ -58,27 +103,19 @@ async fn sqlite(length: Length) -> Result<(), BoxError> {
         .journal_mode(SqliteJournalMode::Wal)
         .synchronous(SqliteSynchronous::Full)
         .busy_timeout(std::time::Duration::from_mins(1));
-    contest::run::<sqlx::Sqlite>(&options, length, None).await
+    run.on::<sqlx::Sqlite>(options, None).await
 }
 
 #[cfg(feature = "postgres")]
-async fn postgres(length: Length) -> Result<(), BoxError> {
+async fn postgres(run: Run) -> Result<(), BoxError> {
     let server = suite::servers::Server::postgres_with(suite::servers::Options { durable: true })?;
     let url = server.url("postgres");
     let pgbench = pgbench::Pgbench::find(&url)?;
-    if pgbench.is_none() {
-        println!("# `pgbench` was not found beside the server programs: its rows are left out");
-    }
-    contest::run::<sqlx::Postgres>(
-        &url.parse()?,
-        length,
-        pgbench.as_ref().map(|it| it as &dyn contest::Outside),
-    )
-    .await
+    run.on::<sqlx::Postgres>(url.parse()?, Some(&pgbench)).await
 }
 
 #[cfg(feature = "mysql")]
-async fn mariadb(length: Length) -> Result<(), BoxError> {
+async fn mariadb(run: Run) -> Result<(), BoxError> {
     let server = suite::servers::Server::mariadb_with(suite::servers::Options { durable: true })?;
-    contest::run::<sqlx::MySql>(&server.url("mysql").parse()?, length, None).await
+    run.on::<sqlx::MySql>(server.url("mysql").parse()?, None).await
 }

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 
 onward::lifecycle! {
     pub struct Order in "orders";
-    pub struct OrderRow { id: i64, amount_cents: i64 }
+    pub struct OrderRow { id: i64, amount_cents: i64, article: String }
     pub enum AnyOrder: OrderStatus {
         Pending,
         Paid { trade_no: String },
@@ -16,6 +16,7 @@ onward::lifecycle! {
 }
 
 pub const TABLE: &str = "CREATE TABLE orders (id BIGINT NOT NULL PRIMARY KEY, amount_cents BIGINT NOT NULL,
+    article VARCHAR(64) NOT NULL,
     status VARCHAR(16) NOT NULL, version BIGINT NOT NULL, trade_no VARCHAR(64) UNIQUE)";
 
 /// What a hand-written step knows beforehand, as a handle does.
@@ -43,10 +44,10 @@ pub async fn prepare<B: Rivals>(pool: &Pool<B>, count: usize) -> Result<(), BoxE
     B::script(pool, B::EMPTY.into()).await?;
     let keys: Vec<usize> = (1..=count).collect();
     for part in keys.chunks(1000) {
-        let mut insert = "INSERT INTO orders (id, amount_cents, status, version) VALUES ".to_owned();
+        let mut insert = "INSERT INTO orders (id, amount_cents, article, status, version) VALUES ".to_owned();
         for (i, id) in part.iter().enumerate() {
             let comma = if i == 0 { "" } else { ", " };
-            write!(insert, "{comma}({id}, 500, 'pending', 0)")?;
+            write!(insert, "{comma}({id}, 500, 'tea', 'pending', 0)")?;
         }
         B::script(pool, insert).await?;
     }

@@ -1,6 +1,6 @@
 //! `PostgreSQL`'s own benchmark program with the same two scripts: what the server itself gains by the one statement.
 
-use crate::{contest::Outside, orders::FIRST_TRADE};
+use crate::{orders::FIRST_TRADE, round::Outside};
 use onward::BoxError;
 use std::{env, fs, path::PathBuf, process::Command};
 
@@ -21,29 +21,33 @@ pub struct Pgbench {
 
 impl Pgbench {
     /// Beside the server programs, which Debian keeps out of PATH, or in PATH.
-    pub fn find(url: &str) -> Result<Option<Self>, BoxError> {
+    pub fn find(url: &str) -> Result<Self, BoxError> {
         let versions = fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
         let mut folders: Vec<PathBuf> = versions.map(|entry| entry.path().join("bin")).collect();
         folders.sort();
         folders.extend(env::split_paths(&env::var_os("PATH").unwrap_or_default()));
         let Some(program) = folders.into_iter().map(|bin| bin.join("pgbench")).find(|it| it.is_file()) else {
-            return Ok(None);
+            return Err("`pgbench` was not found, neither beside the server programs nor in PATH".into());
         };
         let scripts = tempfile::tempdir()?;
-        fs::write(scripts.path().join("guarded.sql"), format!("{NEXT}{GUARDED}"))?;
-        fs::write(scripts.path().join("locking.sql"), format!("{NEXT}{LOCKING}"))?;
-        Ok(Some(Self { program, scripts, url: url.into() }))
+        fs::write(scripts.path().join("pgbench"), format!("{NEXT}{GUARDED}"))?;
+        fs::write(scripts.path().join("pgbench-locking"), format!("{NEXT}{LOCKING}"))?;
+        Ok(Self { program, scripts, url: url.into() })
     }
 }
 
 impl Outside for Pgbench {
-    fn run(&self, locking: bool, callers: usize, count: usize) -> Result<f64, BoxError> {
+    fn names(&self) -> [&'static str; 2] {
+        ["pgbench", "pgbench-locking"]
+    }
+
+    fn run(&self, name: &str, callers: usize, count: usize) -> Result<f64, BoxError> {
         let each = count / callers;
         let mut pgbench = Command::new(&self.program);
         pgbench.args(["--no-vacuum", "--protocol=prepared"]);
         pgbench.arg(format!("--client={callers}")).arg(format!("--jobs={}", callers.min(2)));
         pgbench.arg(format!("--transactions={each}")).arg("--file");
-        pgbench.arg(self.scripts.path().join(if locking { "locking.sql" } else { "guarded.sql" }));
+        pgbench.arg(self.scripts.path().join(name));
         let numbers = [format!("each={each}"), format!("first={FIRST_TRADE}")];
         for define in ["i=0", "version=0", "paid=paid", "pending=pending", &numbers[0], &numbers[1]] {
             pgbench.args(["--define", define]);

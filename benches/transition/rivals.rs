@@ -17,11 +17,17 @@ pub trait Rivals: Backend<Connection: Connection<Options: Clone>> {
 
     fn script(pool: &Pool<Self>, sql: String) -> impl Future<Output = Result<(), BoxError>> + Send;
 
-    /// The guarded statement that the crate sends, on the pool.
-    fn hand(pool: &Pool<Self>, order: &Known) -> impl Future<Output = Result<u64, sqlx::Error>> + Send;
+    /// The guarded statement that the crate sends.
+    fn hand(
+        connection: &mut Self::Connection,
+        order: &Known,
+    ) -> impl Future<Output = Result<u64, sqlx::Error>> + Send;
 
     /// A transaction that locks and reads the row before it writes.
-    fn locking(pool: &Pool<Self>, order: &Known) -> impl Future<Output = Result<u64, sqlx::Error>> + Send;
+    fn locking(
+        connection: &mut Self::Connection,
+        order: &Known,
+    ) -> impl Future<Output = Result<u64, sqlx::Error>> + Send;
 }
 
 macro_rules! by_hand {
@@ -31,18 +37,18 @@ macro_rules! by_hand {
             Ok(())
         }
 
-        async fn hand(pool: &Pool<Self>, order: &Known) -> Result<u64, sqlx::Error> {
+        async fn hand(connection: &mut Self::Connection, order: &Known) -> Result<u64, sqlx::Error> {
             let update = sqlx::query($guarded)
                 .bind("paid")
                 .bind(&order.trade_no)
                 .bind(order.id)
                 .bind("pending")
                 .bind(order.version);
-            Ok(update.execute(pool).await?.rows_affected())
+            Ok(update.execute(connection).await?.rows_affected())
         }
 
-        async fn locking(pool: &Pool<Self>, order: &Known) -> Result<u64, sqlx::Error> {
-            let mut tx = pool.begin_with($begin).await?;
+        async fn locking(connection: &mut Self::Connection, order: &Known) -> Result<u64, sqlx::Error> {
+            let mut tx = connection.begin_with($begin).await?;
             let found = sqlx::query($select).bind(order.id).fetch_optional(&mut *tx).await?;
             let Some(found) = found else { return Ok(0) };
             let (status, version): (String, i64) = (found.try_get(0)?, found.try_get(1)?);
@@ -76,7 +82,7 @@ impl Rivals for sqlx::Sqlite {
 #[cfg(feature = "postgres")]
 impl Rivals for sqlx::Postgres {
     const ENGINE: &'static str = "postgres";
-    const CONNECTIONS: u32 = 16;
+    const CONNECTIONS: u32 = 32;
     const EMPTY: &'static str = "TRUNCATE orders";
     const SETTLE: &'static str = "ANALYZE orders";
 
@@ -91,7 +97,7 @@ impl Rivals for sqlx::Postgres {
 #[cfg(feature = "mysql")]
 impl Rivals for sqlx::MySql {
     const ENGINE: &'static str = "mariadb";
-    const CONNECTIONS: u32 = 16;
+    const CONNECTIONS: u32 = 32;
     const EMPTY: &'static str = "TRUNCATE TABLE orders";
     const SETTLE: &'static str = "DO 0";
 
