@@ -102,7 +102,7 @@ impl<F: Source> Plan for Amendment<'_, F> {
     }
 
     fn won(&self) -> Result<F, Error> {
-        narrow(self.from.with_row(self.edited().clone(), Seal(())))
+        narrow(self.from.copy(Seal(())).with_row(self.edited().clone(), Seal(())))
     }
 
     fn into_won(mut self) -> Result<F, Error> {

@@ -36,9 +36,20 @@ impl<S> Snapshot<S> {
         Self { data, version }
     }
 
-    /// The snapshot after a write that changed the data to this.
-    pub fn next(&self, data: S, _: Seal) -> Self {
-        Self::new(data, self.version + 1)
+    /// The snapshot after a write that changed the data like this.
+    pub fn next(self, change: impl FnOnce(S) -> S, _: Seal) -> Self {
+        Self::new(change(self.data), self.version + 1)
+    }
+
+    pub fn copy(&self, _: Seal) -> Self
+    where
+        S: Clone,
+    {
+        Self::new(self.data.clone(), self.version)
+    }
+
+    pub fn into_data(self) -> S {
+        self.data
     }
 
     pub fn data(&self) -> &S {

@@ -249,7 +249,9 @@ pub trait Lifecycle: Handle<Any = Self> + Debug + Sized + Send + Sync + 'static 
     #[doc(hidden)]
     fn same_place(a: &Self::Row, b: &Self::Row) -> bool;
     #[doc(hidden)]
-    fn with_row(&self, row: Self::Row, seal: Seal) -> Self;
+    fn copy(&self, seal: Seal) -> Self;
+    #[doc(hidden)]
+    fn with_row(self, row: Self::Row, seal: Seal) -> Self;
     #[doc(hidden)]
     fn statements(dialect: Dialect) -> &'static Statements;
     #[doc(hidden)]
@@ -286,7 +288,7 @@ pub trait State: Clone + PartialEq + Debug + Sized + Send + Sync + 'static {
     fn widen(handle: Self::Handle) -> Self::Any;
     /// What is known after the step; `None` from a state that no transition leads from to this one.
     #[doc(hidden)]
-    fn land(from: &Self::Any, new: Self::New) -> Option<Self>;
+    fn land(from: Self::Any, new: Self::New) -> Option<Self>;
     /// The first state's facts beside a new row.
     #[doc(hidden)]
     fn start(row: <Self::Any as Lifecycle>::Row, new: Self::New) -> Option<Self>;

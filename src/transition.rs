@@ -5,7 +5,7 @@ use crate::{
     attempt::Attempt,
     backend::Backend,
     error::{Error, ErrorKind},
-    handle::Snapshot,
+    handle::{Seal, Snapshot},
     holders::{same_facts, unique_facts},
     journal::{Logged, Stamp, joined},
     lifecycle::{Lifecycle, Source, State, TransitionInfo},
@@ -96,10 +96,11 @@ where
     }
 }
 
-fn landed<T: State>(from: &T::Any, new: T::New) -> Result<T::Handle, Error> {
+fn landed<T: State>(from: T::Any, new: T::New) -> Result<T::Handle, Error> {
+    let version = from.version() + 1;
     let landed = T::land(from, new);
     let landed = landed.ok_or_else(|| Error::new(ErrorKind::NoEffect, T::Any::DESCRIPTION.table))?;
-    Ok(T::wrap(Snapshot::new(landed, from.version() + 1)))
+    Ok(T::wrap(Snapshot::new(landed, version)))
 }
 
 impl<F, T> Plan for Transition<'_, F, T>
@@ -179,11 +180,11 @@ where
     }
 
     fn won(&self) -> Result<T::Handle, Error> {
-        landed::<T>(&self.from, self.new.clone())
+        landed::<T>(self.from.copy(Seal(())), self.new.clone())
     }
 
     fn into_won(self) -> Result<T::Handle, Error> {
-        landed::<T>(&self.from, self.new)
+        landed::<T>(self.from, self.new)
     }
 
     fn back(self) -> Result<F, Error> {

@@ -12,6 +12,7 @@ pub(super) fn describe(declaration: &Declaration, words: &Words<'_>) -> TokenStr
     let guard_names: Vec<_> = guards(declaration).map(|guard| &guard.name).collect();
     let guard_types = guards(declaration).map(|guard| typed(words, guard));
     let description = description(declaration, words);
+    let copy = copy(declaration, words);
     let with_row = with_row(declaration, words);
     let entries = serialized(words, "row", &declaration.row.columns);
     generate! { words =>
@@ -53,7 +54,11 @@ pub(super) fn describe(declaration: &Declaration, words: &Words<'_>) -> TokenStr
                 a.#key == b.#key #(&& a.#guard_names == b.#guard_names)*
             }
 
-            fn with_row(&self, row: #row, seal: #krate::__private::Seal) -> Self {
+            fn copy(&self, seal: #krate::__private::Seal) -> Self {
+                #copy
+            }
+
+            fn with_row(self, row: #row, seal: #krate::__private::Seal) -> Self {
                 #with_row
             }
 
@@ -158,20 +163,28 @@ fn optional(words: &Words<'_>, value: Option<impl quote::ToTokens>) -> TokenStre
     }
 }
 
+/// The same handle again, for an attempt that may still need its own.
+fn copy(declaration: &Declaration, words: &Words<'_>) -> TokenStream {
+    let Words { order, any, .. } = words;
+    let arms = declaration.states.iter().map(|state| {
+        let name = &state.name;
+        generate!(words => #any::#name(order) => #any::#name(#order(order.0.copy(seal))),)
+    });
+    generate!(words => match self { #(#arms)* })
+}
+
 /// The handle after its row was amended.
 fn with_row(declaration: &Declaration, words: &Words<'_>) -> TokenStream {
     let Words { order, any, .. } = words;
     let arms = declaration.states.iter().enumerate().map(|(index, state)| {
         let name = &state.name;
         // All that a state without facts has is the row.
-        let rest = (!declaration.known(index).is_empty())
-            .then(|| generate!(words => ..::core::clone::Clone::clone(order.0.data())));
-        generate! { words =>
-            #any::#name(order) => {
-                let data = #name { row, #rest };
-                #any::#name(#order(order.0.next(data, seal)))
-            }
-        }
+        let change = if declaration.known(index).is_empty() {
+            generate!(words => |_| #name { row })
+        } else {
+            generate!(words => |data| #name { row, ..data })
+        };
+        generate!(words => #any::#name(order) => #any::#name(#order(order.0.next(#change, seal))),)
     });
     generate!(words => match self { #(#arms)* })
 }

@@ -85,7 +85,7 @@ fn land(declaration: &Declaration, words: &Words<'_>, index: usize, state: &Stat
     if sources.is_empty() {
         let new = unused(words, &state.facts);
         return generate! { words =>
-            fn land(_: &#any, #new: Self::New) -> ::core::option::Option<Self> {
+            fn land(_: #any, #new: Self::New) -> ::core::option::Option<Self> {
                 ::core::option::Option::None
             }
         };
@@ -100,17 +100,20 @@ fn land(declaration: &Declaration, words: &Words<'_>, index: usize, state: &Stat
         let source = &declaration.states[source].name;
         let new = new_fields(words, &state.facts);
         generate! { words =>
-            #any::#source(order) => ::core::option::Option::Some(#name {
-                #(#kept: ::core::clone::Clone::clone(&order.#kept),)*
-                #new
-                row: ::core::clone::Clone::clone(&order.row),
-            }),
+            #any::#source(order) => {
+                let known = order.0.into_data();
+                ::core::option::Option::Some(#name {
+                    #(#kept: known.#kept,)*
+                    #new
+                    row: known.row,
+                })
+            }
         }
     });
     let new = if state.facts.is_empty() { unused(words, &state.facts) } else { generate!(words => new) };
     // A state is never its own source, so there is another.
     generate! { words =>
-        fn land(from: &#any, #new: Self::New) -> ::core::option::Option<Self> {
+        fn land(from: #any, #new: Self::New) -> ::core::option::Option<Self> {
             match from {
                 #(#arms)*
                 _ => ::core::option::Option::None,

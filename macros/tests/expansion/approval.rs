@@ -877,39 +877,45 @@ impl ::onward::Lifecycle for AnyApproval {
     fn same_place(a: &ApprovalRow, b: &ApprovalRow) -> bool {
         a.id == b.id
     }
-    fn with_row(&self, row: ApprovalRow, seal: ::onward::__private::Seal) -> Self {
+    fn copy(&self, seal: ::onward::__private::Seal) -> Self {
         match self {
-            AnyApproval::Draft(order) => {
-                let data = Draft {
-                    row,
-                    ..::core::clone::Clone::clone(order.0.data())
-                };
-                AnyApproval::Draft(Approval(order.0.next(data, seal)))
-            }
+            AnyApproval::Draft(order) => AnyApproval::Draft(Approval(order.0.copy(seal))),
             AnyApproval::Requested(order) => {
-                let data = Requested {
-                    row,
-                    ..::core::clone::Clone::clone(order.0.data())
-                };
-                AnyApproval::Requested(Approval(order.0.next(data, seal)))
+                AnyApproval::Requested(Approval(order.0.copy(seal)))
             }
             AnyApproval::Approved(order) => {
-                let data = Approved {
-                    row,
-                    ..::core::clone::Clone::clone(order.0.data())
-                };
-                AnyApproval::Approved(Approval(order.0.next(data, seal)))
+                AnyApproval::Approved(Approval(order.0.copy(seal)))
             }
             AnyApproval::Rejected(order) => {
-                let data = Rejected {
-                    row,
-                    ..::core::clone::Clone::clone(order.0.data())
-                };
-                AnyApproval::Rejected(Approval(order.0.next(data, seal)))
+                AnyApproval::Rejected(Approval(order.0.copy(seal)))
+            }
+            AnyApproval::S(order) => AnyApproval::S(Approval(order.0.copy(seal))),
+        }
+    }
+    fn with_row(self, row: ApprovalRow, seal: ::onward::__private::Seal) -> Self {
+        match self {
+            AnyApproval::Draft(order) => {
+                AnyApproval::Draft(
+                    Approval(order.0.next(|data| Draft { row, ..data }, seal)),
+                )
+            }
+            AnyApproval::Requested(order) => {
+                AnyApproval::Requested(
+                    Approval(order.0.next(|data| Requested { row, ..data }, seal)),
+                )
+            }
+            AnyApproval::Approved(order) => {
+                AnyApproval::Approved(
+                    Approval(order.0.next(|data| Approved { row, ..data }, seal)),
+                )
+            }
+            AnyApproval::Rejected(order) => {
+                AnyApproval::Rejected(
+                    Approval(order.0.next(|data| Rejected { row, ..data }, seal)),
+                )
             }
             AnyApproval::S(order) => {
-                let data = S { row };
-                AnyApproval::S(Approval(order.0.next(data, seal)))
+                AnyApproval::S(Approval(order.0.next(|_| S { row }, seal)))
             }
         }
     }
@@ -955,7 +961,7 @@ impl ::onward::State for Draft {
     fn widen(order: Approval<Self>) -> AnyApproval {
         AnyApproval::Draft(order)
     }
-    fn land(_: &AnyApproval, _: Self::New) -> ::core::option::Option<Self> {
+    fn land(_: AnyApproval, _: Self::New) -> ::core::option::Option<Self> {
         ::core::option::Option::None
     }
     fn start(row: ApprovalRow, new: Self::New) -> ::core::option::Option<Self> {
@@ -999,15 +1005,16 @@ impl ::onward::State for Requested {
     fn widen(order: Approval<Self>) -> AnyApproval {
         AnyApproval::Requested(order)
     }
-    fn land(from: &AnyApproval, new: Self::New) -> ::core::option::Option<Self> {
+    fn land(from: AnyApproval, new: Self::New) -> ::core::option::Option<Self> {
         match from {
             AnyApproval::Draft(order) => {
+                let known = order.0.into_data();
                 ::core::option::Option::Some(Requested {
-                    from: ::core::clone::Clone::clone(&order.from),
+                    from: known.from,
                     channel: new.0,
                     new: new.1,
                     amount: new.2,
-                    row: ::core::clone::Clone::clone(&order.row),
+                    row: known.row,
                 })
             }
             _ => ::core::option::Option::None,
@@ -1061,17 +1068,18 @@ impl ::onward::State for Approved {
     fn widen(order: Approval<Self>) -> AnyApproval {
         AnyApproval::Approved(order)
     }
-    fn land(from: &AnyApproval, new: Self::New) -> ::core::option::Option<Self> {
+    fn land(from: AnyApproval, new: Self::New) -> ::core::option::Option<Self> {
         match from {
             AnyApproval::Requested(order) => {
+                let known = order.0.into_data();
                 ::core::option::Option::Some(Approved {
-                    from: ::core::clone::Clone::clone(&order.from),
-                    channel: ::core::clone::Clone::clone(&order.channel),
-                    new: ::core::clone::Clone::clone(&order.new),
-                    amount: ::core::clone::Clone::clone(&order.amount),
+                    from: known.from,
+                    channel: known.channel,
+                    new: known.new,
+                    amount: known.amount,
                     by: new.0,
                     comment: new.1,
-                    row: ::core::clone::Clone::clone(&order.row),
+                    row: known.row,
                 })
             }
             _ => ::core::option::Option::None,
@@ -1126,27 +1134,30 @@ impl ::onward::State for Rejected {
     fn widen(order: Approval<Self>) -> AnyApproval {
         AnyApproval::Rejected(order)
     }
-    fn land(from: &AnyApproval, new: Self::New) -> ::core::option::Option<Self> {
+    fn land(from: AnyApproval, new: Self::New) -> ::core::option::Option<Self> {
         match from {
             AnyApproval::Draft(order) => {
+                let known = order.0.into_data();
                 ::core::option::Option::Some(Rejected {
-                    from: ::core::clone::Clone::clone(&order.from),
+                    from: known.from,
                     comment: new.0,
-                    row: ::core::clone::Clone::clone(&order.row),
+                    row: known.row,
                 })
             }
             AnyApproval::Requested(order) => {
+                let known = order.0.into_data();
                 ::core::option::Option::Some(Rejected {
-                    from: ::core::clone::Clone::clone(&order.from),
+                    from: known.from,
                     comment: new.0,
-                    row: ::core::clone::Clone::clone(&order.row),
+                    row: known.row,
                 })
             }
             AnyApproval::Approved(order) => {
+                let known = order.0.into_data();
                 ::core::option::Option::Some(Rejected {
-                    from: ::core::clone::Clone::clone(&order.from),
+                    from: known.from,
                     comment: new.0,
-                    row: ::core::clone::Clone::clone(&order.row),
+                    row: known.row,
                 })
             }
             _ => ::core::option::Option::None,
@@ -1194,12 +1205,11 @@ impl ::onward::State for S {
     fn widen(order: Approval<Self>) -> AnyApproval {
         AnyApproval::S(order)
     }
-    fn land(from: &AnyApproval, (): Self::New) -> ::core::option::Option<Self> {
+    fn land(from: AnyApproval, (): Self::New) -> ::core::option::Option<Self> {
         match from {
             AnyApproval::Draft(order) => {
-                ::core::option::Option::Some(S {
-                    row: ::core::clone::Clone::clone(&order.row),
-                })
+                let known = order.0.into_data();
+                ::core::option::Option::Some(S { row: known.row })
             }
             _ => ::core::option::Option::None,
         }

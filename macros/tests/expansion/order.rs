@@ -954,43 +954,41 @@ impl ::onward::Lifecycle for AnyOrder {
     fn same_place(a: &OrderRow, b: &OrderRow) -> bool {
         a.id == b.id && a.tenant_id == b.tenant_id
     }
-    fn with_row(&self, row: OrderRow, seal: ::onward::__private::Seal) -> Self {
+    fn copy(&self, seal: ::onward::__private::Seal) -> Self {
+        match self {
+            AnyOrder::Pending(order) => AnyOrder::Pending(Order(order.0.copy(seal))),
+            AnyOrder::Paid(order) => AnyOrder::Paid(Order(order.0.copy(seal))),
+            AnyOrder::Shipped(order) => AnyOrder::Shipped(Order(order.0.copy(seal))),
+            AnyOrder::Completed(order) => AnyOrder::Completed(Order(order.0.copy(seal))),
+            AnyOrder::Refunded(order) => AnyOrder::Refunded(Order(order.0.copy(seal))),
+            AnyOrder::Cancelled(order) => AnyOrder::Cancelled(Order(order.0.copy(seal))),
+        }
+    }
+    fn with_row(self, row: OrderRow, seal: ::onward::__private::Seal) -> Self {
         match self {
             AnyOrder::Pending(order) => {
-                let data = Pending { row };
-                AnyOrder::Pending(Order(order.0.next(data, seal)))
+                AnyOrder::Pending(Order(order.0.next(|_| Pending { row }, seal)))
             }
             AnyOrder::Paid(order) => {
-                let data = Paid {
-                    row,
-                    ..::core::clone::Clone::clone(order.0.data())
-                };
-                AnyOrder::Paid(Order(order.0.next(data, seal)))
+                AnyOrder::Paid(Order(order.0.next(|data| Paid { row, ..data }, seal)))
             }
             AnyOrder::Shipped(order) => {
-                let data = Shipped {
-                    row,
-                    ..::core::clone::Clone::clone(order.0.data())
-                };
-                AnyOrder::Shipped(Order(order.0.next(data, seal)))
+                AnyOrder::Shipped(
+                    Order(order.0.next(|data| Shipped { row, ..data }, seal)),
+                )
             }
             AnyOrder::Completed(order) => {
-                let data = Completed {
-                    row,
-                    ..::core::clone::Clone::clone(order.0.data())
-                };
-                AnyOrder::Completed(Order(order.0.next(data, seal)))
+                AnyOrder::Completed(
+                    Order(order.0.next(|data| Completed { row, ..data }, seal)),
+                )
             }
             AnyOrder::Refunded(order) => {
-                let data = Refunded {
-                    row,
-                    ..::core::clone::Clone::clone(order.0.data())
-                };
-                AnyOrder::Refunded(Order(order.0.next(data, seal)))
+                AnyOrder::Refunded(
+                    Order(order.0.next(|data| Refunded { row, ..data }, seal)),
+                )
             }
             AnyOrder::Cancelled(order) => {
-                let data = Cancelled { row };
-                AnyOrder::Cancelled(Order(order.0.next(data, seal)))
+                AnyOrder::Cancelled(Order(order.0.next(|_| Cancelled { row }, seal)))
             }
         }
     }
@@ -1040,7 +1038,7 @@ impl ::onward::State for Pending {
     fn widen(order: Order<Self>) -> AnyOrder {
         AnyOrder::Pending(order)
     }
-    fn land(_: &AnyOrder, (): Self::New) -> ::core::option::Option<Self> {
+    fn land(_: AnyOrder, (): Self::New) -> ::core::option::Option<Self> {
         ::core::option::Option::None
     }
     fn start(row: OrderRow, (): Self::New) -> ::core::option::Option<Self> {
@@ -1084,13 +1082,14 @@ impl ::onward::State for Paid {
     fn widen(order: Order<Self>) -> AnyOrder {
         AnyOrder::Paid(order)
     }
-    fn land(from: &AnyOrder, new: Self::New) -> ::core::option::Option<Self> {
+    fn land(from: AnyOrder, new: Self::New) -> ::core::option::Option<Self> {
         match from {
             AnyOrder::Pending(order) => {
+                let known = order.0.into_data();
                 ::core::option::Option::Some(Paid {
                     trade_no: new.0,
                     paid_at: new.1,
-                    row: ::core::clone::Clone::clone(&order.row),
+                    row: known.row,
                 })
             }
             _ => ::core::option::Option::None,
@@ -1141,14 +1140,15 @@ impl ::onward::State for Shipped {
     fn widen(order: Order<Self>) -> AnyOrder {
         AnyOrder::Shipped(order)
     }
-    fn land(from: &AnyOrder, new: Self::New) -> ::core::option::Option<Self> {
+    fn land(from: AnyOrder, new: Self::New) -> ::core::option::Option<Self> {
         match from {
             AnyOrder::Paid(order) => {
+                let known = order.0.into_data();
                 ::core::option::Option::Some(Shipped {
-                    trade_no: ::core::clone::Clone::clone(&order.trade_no),
-                    paid_at: ::core::clone::Clone::clone(&order.paid_at),
+                    trade_no: known.trade_no,
+                    paid_at: known.paid_at,
                     tracking_no: new.0,
-                    row: ::core::clone::Clone::clone(&order.row),
+                    row: known.row,
                 })
             }
             _ => ::core::option::Option::None,
@@ -1200,14 +1200,15 @@ impl ::onward::State for Completed {
     fn widen(order: Order<Self>) -> AnyOrder {
         AnyOrder::Completed(order)
     }
-    fn land(from: &AnyOrder, (): Self::New) -> ::core::option::Option<Self> {
+    fn land(from: AnyOrder, (): Self::New) -> ::core::option::Option<Self> {
         match from {
             AnyOrder::Shipped(order) => {
+                let known = order.0.into_data();
                 ::core::option::Option::Some(Completed {
-                    trade_no: ::core::clone::Clone::clone(&order.trade_no),
-                    paid_at: ::core::clone::Clone::clone(&order.paid_at),
-                    tracking_no: ::core::clone::Clone::clone(&order.tracking_no),
-                    row: ::core::clone::Clone::clone(&order.row),
+                    trade_no: known.trade_no,
+                    paid_at: known.paid_at,
+                    tracking_no: known.tracking_no,
+                    row: known.row,
                 })
             }
             _ => ::core::option::Option::None,
@@ -1256,22 +1257,24 @@ impl ::onward::State for Refunded {
     fn widen(order: Order<Self>) -> AnyOrder {
         AnyOrder::Refunded(order)
     }
-    fn land(from: &AnyOrder, new: Self::New) -> ::core::option::Option<Self> {
+    fn land(from: AnyOrder, new: Self::New) -> ::core::option::Option<Self> {
         match from {
             AnyOrder::Paid(order) => {
+                let known = order.0.into_data();
                 ::core::option::Option::Some(Refunded {
-                    trade_no: ::core::clone::Clone::clone(&order.trade_no),
-                    paid_at: ::core::clone::Clone::clone(&order.paid_at),
+                    trade_no: known.trade_no,
+                    paid_at: known.paid_at,
                     refund_no: new.0,
-                    row: ::core::clone::Clone::clone(&order.row),
+                    row: known.row,
                 })
             }
             AnyOrder::Shipped(order) => {
+                let known = order.0.into_data();
                 ::core::option::Option::Some(Refunded {
-                    trade_no: ::core::clone::Clone::clone(&order.trade_no),
-                    paid_at: ::core::clone::Clone::clone(&order.paid_at),
+                    trade_no: known.trade_no,
+                    paid_at: known.paid_at,
                     refund_no: new.0,
-                    row: ::core::clone::Clone::clone(&order.row),
+                    row: known.row,
                 })
             }
             _ => ::core::option::Option::None,
@@ -1323,12 +1326,11 @@ impl ::onward::State for Cancelled {
     fn widen(order: Order<Self>) -> AnyOrder {
         AnyOrder::Cancelled(order)
     }
-    fn land(from: &AnyOrder, (): Self::New) -> ::core::option::Option<Self> {
+    fn land(from: AnyOrder, (): Self::New) -> ::core::option::Option<Self> {
         match from {
             AnyOrder::Pending(order) => {
-                ::core::option::Option::Some(Cancelled {
-                    row: ::core::clone::Clone::clone(&order.row),
-                })
+                let known = order.0.into_data();
+                ::core::option::Option::Some(Cancelled { row: known.row })
             }
             _ => ::core::option::Option::None,
         }
