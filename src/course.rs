@@ -78,8 +78,11 @@ impl<P: Plan> Course<P> {
     where
         P: PlanOn<B>,
     {
+        // What was begun before this call may have lost its connection.
+        let mut broken = self.restarts.is_some();
         loop {
-            let mut lease = match db.acquire().await {
+            let acquired = if broken { db.acquire_answering().await } else { db.acquire().await };
+            let mut lease = match acquired {
                 Ok(lease) => lease,
                 Err(error) => {
                     // Nothing was sent this time, but what was sent before may still be open. A pool that waited in
@@ -124,6 +127,7 @@ impl<P: Plan> Course<P> {
                 Err(fault) => {
                     // A borrowed connection cannot be replaced by another one.
                     let pooled = lease.is_pooled();
+                    broken = fault.broke_the_connection();
                     lease.release_after(&fault);
                     let fault = match fault {
                         Fault::Unanswered(source) if !pooled => {

@@ -112,6 +112,20 @@ impl<B: Backend> Db<'_, B> {
         Ok(())
     }
 
+    /// The same after a connection has failed: others that lie idle in the pool may have died with it, and are passed
+    /// over.
+    pub(crate) async fn acquire_answering(&mut self) -> Result<Lease<'_, B>, sqlx::Error> {
+        if let Self::Pool(pool) = self {
+            while pool.num_idle() > 0 {
+                let mut guarded = Guarded::acquire(pool).await?;
+                if sqlx::Connection::ping(&mut *guarded).await.is_ok() {
+                    return Ok(Lease::Guarded(guarded));
+                }
+            }
+        }
+        self.acquire().await
+    }
+
     pub(crate) async fn fetch(
         mut self,
         sql: &'static str,

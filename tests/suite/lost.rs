@@ -119,6 +119,44 @@ async fn a_client_that_gave_up<B: Db>(mut server: Server, url: &str) {
     }
 }
 
+/// A pool that tests nothing lends connections that died while they were idle, more of them than there are restarts.
+async fn idle_connections_that_died<B: Db>(mut server: Server, url: &str) {
+    const CONNECTIONS: u32 = 20;
+    let options = PoolOptions::new().max_connections(CONNECTIONS).test_before_acquire(false);
+    let pool: Pool<B> = options.connect(url).await.unwrap();
+    B::run(&mut pool.acquire().await.unwrap(), &crate::db::types::<B>(ORDERS)).await.unwrap();
+    for (id, alone) in [(1, true), (3, false)] {
+        let mut orders = Vec::new();
+        for id in [id, id + 1] {
+            orders.push(Order::create(row(id)).apply(&pool).await.unwrap().applied().unwrap());
+        }
+        let (other, order) = (orders.pop().unwrap(), orders.pop().unwrap());
+        let mut connections = Vec::new();
+        for _ in 0..CONNECTIONS {
+            connections.push(pool.acquire().await.unwrap());
+        }
+        let mut held = connections.pop().unwrap();
+        drop(connections);
+        while pool.num_idle() < CONNECTIONS as usize - 1 {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        restarted(&mut server);
+        let read = AnyOrder::find(&pool, id).await.map(drop).map_err(|error| error.kind());
+        assert_eq!(read, Err(ErrorKind::Database));
+        let attempt = order.pay(format!("T-{id}"), noon());
+        if alone {
+            assert_eq!(told(attempt.apply(&pool).await), Ok("applied"));
+        } else {
+            let Outcome::Applied(won) = attempt.begin(&pool).await.unwrap() else { panic!("it was lost") };
+            let _ = won.commit().await.unwrap();
+        }
+        // A borrowed connection cannot be replaced.
+        let paid = other.pay(format!("T-{}", id + 1), noon()).apply(&mut held).await;
+        assert_eq!(told(paid), Err(ErrorKind::CommitUnknown));
+        assert_eq!(AnyOrder::find(&pool, id + 1).await.unwrap().unwrap().version(), 0);
+    }
+}
+
 #[cfg(feature = "postgres")]
 mod postgres {
     use super::*;
@@ -147,6 +185,13 @@ mod postgres {
         let server = durable();
         let url = server.url("postgres");
         a_client_that_gave_up::<Postgres>(server, &url).await;
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn restarted_while_idle() {
+        let server = durable();
+        let url = server.url("postgres");
+        idle_connections_that_died::<Postgres>(server, &url).await;
     }
 }
 
@@ -179,5 +224,11 @@ mod mariadb {
     async fn paused() {
         let (server, url) = durable().await;
         a_client_that_gave_up::<MySql>(server, &url).await;
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn restarted_while_idle() {
+        let (server, url) = durable().await;
+        idle_connections_that_died::<MySql>(server, &url).await;
     }
 }
