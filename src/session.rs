@@ -156,9 +156,9 @@ impl<B: Backend> Lease<'_, B> {
     }
 
     /// What keeps a transaction on it from committing too early.
-    pub(crate) fn fence(&self) -> B::Fence {
+    pub(crate) fn fence(&mut self) -> B::Fence {
         match self {
-            Self::Guarded(guarded) => guarded.fence.clone(),
+            Self::Guarded(guarded) => guarded.fence(),
             Self::Borrowed(_) => B::Fence::default(),
         }
     }
@@ -198,12 +198,17 @@ impl<B: Backend> Lease<'_, B> {
 #[derive(Debug)]
 pub(crate) struct Guarded<B: Backend> {
     connection: Option<PoolConnection<B>>,
-    pub(crate) fence: B::Fence,
+    /// Made for the first transaction of ours; a statement that stands alone needs none.
+    fence: Option<B::Fence>,
 }
 
 impl<B: Backend> Guarded<B> {
     pub(crate) async fn acquire(pool: &Pool<B>) -> Result<Self, sqlx::Error> {
-        Ok(Self { connection: Some(pool.acquire().await?), fence: B::Fence::default() })
+        Ok(Self { connection: Some(pool.acquire().await?), fence: None })
+    }
+
+    pub(crate) fn fence(&mut self) -> B::Fence {
+        self.fence.get_or_insert_default().clone()
     }
 
     pub(crate) fn release(mut self) {
@@ -232,7 +237,7 @@ impl<B: Backend> Drop for Guarded<B> {
         let Some(mut connection) = self.connection.take() else {
             return;
         };
-        let fence = self.fence.clone();
+        let fence = self.fence();
         match tokio::runtime::Handle::try_current() {
             // The fence stays up until what was on its way has come to its end and is rolled back.
             Ok(runtime) if B::EMBEDDED => drop(runtime.spawn(async move {

@@ -56,7 +56,7 @@ pub struct Transaction<B: Backend> {
 impl<B: Backend> Transaction<B> {
     pub(crate) async fn begin(pool: &Pool<B>) -> Result<Self, Fault> {
         let mut connection = Guarded::acquire(pool).await.map_err(Fault::of::<B>)?;
-        let fence = connection.fence.clone();
+        let fence = connection.fence();
         open::<B>(&mut connection, &fence).await.map_err(Fault::of::<B>)?;
         Ok(Self { connection })
     }
@@ -97,7 +97,7 @@ impl<B: Backend> Transaction<B> {
                 fault => fault,
             });
         }
-        B::lower(&self.connection.fence);
+        B::lower(&self.connection.fence());
         match <B::TransactionManager as TransactionManager>::commit(&mut self.connection).await {
             Ok(()) => {
                 // It is committed, whatever becomes of the connection.
@@ -135,7 +135,7 @@ impl<B: Backend> Transaction<B> {
 
     /// Rolls back. A connection that cannot be told any more is closed, and the database rolls back by itself.
     pub async fn rollback(mut self) {
-        let fence = self.connection.fence.clone();
+        let fence = self.connection.fence();
         if close::<B>(&mut self.connection, &fence).await.is_ok() {
             self.connection.release();
         }
