@@ -44,32 +44,41 @@ async fn run(mode: &str, count: usize) -> Result<(), BoxError> {
     let known =
         |(order, trade_no): (orders::Order<orders::Pending>, String)| orders::Known::new(&order, trade_no);
     match mode {
-        "none" => {}
+        "none" => {
+            for _ in handles {
+                settle().await;
+            }
+        }
         "hand" => {
             let mut connection = pool.acquire().await?;
             for order in handles.into_iter().map(known) {
+                settle().await;
                 moved(Sqlite::hand(&mut connection, &order).await?)?;
             }
         }
         "apply" => {
             let mut connection = pool.acquire().await?;
             for (order, trade_no) in handles {
+                settle().await;
                 order.pay(trade_no).apply(&mut connection).await?.applied()?;
             }
         }
         "pool-hand" => {
             for order in handles.into_iter().map(known) {
+                settle().await;
                 moved(Sqlite::hand(&mut *pool.acquire().await?, &order).await?)?;
             }
         }
         "pool-apply" => {
             for (order, trade_no) in handles {
+                settle().await;
                 order.pay(trade_no).apply(&pool).await?.applied()?;
             }
         }
         "amend-hand" => {
             let mut connection = pool.acquire().await?;
             for (order, _) in handles {
+                settle().await;
                 let update = sqlx::query(AMEND).bind(order.amount_cents + 10).bind(&order.article);
                 let update = update.bind(order.id).bind("pending").bind(order.version());
                 moved(update.execute(&mut *connection).await?.rows_affected())?;
@@ -78,12 +87,19 @@ async fn run(mode: &str, count: usize) -> Result<(), BoxError> {
         "amend-apply" => {
             let mut connection = pool.acquire().await?;
             for (order, _) in handles {
+                settle().await;
                 order.amend(|row| row.amount_cents += 10).apply(&mut connection).await?.applied()?;
             }
         }
         _ => return Err(format!("`{mode}` is no mode").into()),
     }
     Ok(())
+}
+
+/// Lets what the attempt before has left behind come to its end: the reply's channel, the ping of the pool.
+#[cfg(feature = "sqlite")]
+async fn settle() {
+    tokio::time::sleep(std::time::Duration::from_millis(1)).await;
 }
 
 #[cfg(feature = "sqlite")]
