@@ -7,9 +7,13 @@ use crate::{
     lifecycles::{AnyOrder, ORDERS, Order, noon, row},
     servers::{Options, Server},
 };
-use onward::{Error, ErrorKind, Outcome};
+use onward::{
+    BoxError, Error, ErrorKind, Outcome, Policy,
+    inbox::{Claim, Inbox, Message},
+};
 use sqlx::{Pool, pool::PoolOptions};
 use std::time::Duration;
+use tokio::{sync::watch, task::JoinSet};
 
 const ORDERS_IN_FLIGHT: i64 = 60;
 
@@ -86,6 +90,60 @@ fn killed(server: &mut Server) {
 
 fn restarted(server: &mut Server) {
     server.restart().unwrap();
+}
+
+/// Workers on a backlog while the server is killed again and again: in the end each entry is done, and its work once.
+async fn every_entry_is_done_once<B: Db>(mut server: Server, url: &str) {
+    let pool: Pool<B> = pool(url).await;
+    let mut connection = pool.acquire().await.unwrap();
+    B::run(&mut connection, &crate::db::types::<B>(ORDERS)).await.unwrap();
+    drop(connection);
+    onward::migrate(&pool).await.unwrap();
+    let moment = Duration::from_millis(10);
+    let inbox = Inbox::new("alipay")
+        .claim_for(Duration::from_secs(2))
+        .poll_every(moment)
+        .policy(Policy::retry(1_000).delays(moment, 5 * moment));
+    for id in 1..=ORDERS_IN_FLIGHT {
+        let _ = Order::create(row(id)).apply(&pool).await.unwrap().applied().unwrap();
+        let _ = inbox.store(&pool, &format!("N-{id}"), &Message::new(id.to_string())).await.unwrap();
+    }
+    let (stop, stopped) = watch::channel(false);
+    let mut workers = JoinSet::new();
+    for _ in 0..4 {
+        let (inbox, pool, mut stopped) = (inbox.clone(), pool.clone(), stopped.clone());
+        workers.spawn(async move {
+            let handler = |claim: Claim| {
+                let pool = pool.clone();
+                async move {
+                    let id: i64 = String::from_utf8_lossy(claim.message().body()).parse()?;
+                    let order = AnyOrder::find(&pool, id).await?.ok_or("no such order")?;
+                    tokio::time::sleep(Duration::from_millis(20)).await;
+                    let paid = order.pay(format!("T-{id}"), noon()).apply_with(&pool, async move |tx, _| {
+                        B::run(tx, &format!("INSERT INTO effects VALUES ({id}, 'mail')")).await?;
+                        claim.applied(tx).await?;
+                        Ok::<_, BoxError>(())
+                    });
+                    Ok::<_, BoxError>(paid.await?)
+                }
+            };
+            inbox.work(&pool, async { drop(stopped.wait_for(|stop| *stop).await) }, handler).await;
+        });
+    }
+    for _ in 0..3 {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+        killed(&mut server);
+    }
+    let open = "SELECT COUNT(*) FROM onward_inbox WHERE status NOT IN ('applied', 'duplicate')";
+    while number(&pool, open).await > 0 {
+        tokio::time::sleep(moment).await;
+    }
+    stop.send(true).unwrap();
+    workers.join_all().await;
+    let paid = "SELECT COUNT(*) FROM orders WHERE state = 'paid' AND lock_version = 1";
+    assert_eq!(number(&pool, paid).await, ORDERS_IN_FLIGHT);
+    assert_eq!(number(&pool, "SELECT COUNT(*) FROM effects").await, ORDERS_IN_FLIGHT);
+    assert_eq!(number(&pool, "SELECT COUNT(DISTINCT order_id) FROM effects").await, ORDERS_IN_FLIGHT);
 }
 
 /// The process sleeps while the client gives up; the statement that it was sent lives on.
@@ -181,6 +239,13 @@ mod postgres {
     }
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn killed_under_workers() {
+        let server = durable();
+        let url = server.url("postgres");
+        every_entry_is_done_once::<Postgres>(server, &url).await;
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
     async fn paused() {
         let server = durable();
         let url = server.url("postgres");
@@ -218,6 +283,12 @@ mod mariadb {
     async fn restarted_under_load() {
         let (server, url) = durable().await;
         every_answer_is_true::<MySql>(server, &url, restarted).await;
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn killed_under_workers() {
+        let (server, url) = durable().await;
+        every_entry_is_done_once::<MySql>(server, &url).await;
     }
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

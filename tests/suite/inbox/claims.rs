@@ -18,6 +18,7 @@ on_every_database![
     a_message_that_kills_its_process_ends_with_a_person,
     one_that_died_is_taken_over,
     a_late_original_marks_nothing_and_rolls_back,
+    a_mark_on_its_way_is_waited_for,
     what_is_not_due_is_left_alone,
     everybody_wants_the_same_entry,
 ];
@@ -162,6 +163,28 @@ async fn a_late_original_marks_nothing_and_rolls_back<B: Db>(db: Fixture<B>) {
     tx.commit().await.unwrap();
     assert_eq!(db.entry("N").await, "applied 2 applied");
     assert_eq!(late.settle(&db.pool, &work).await.unwrap(), Answer::Settled);
+}
+
+async fn a_mark_on_its_way_is_waited_for<B: Db>(db: Fixture<B>) {
+    db.inbox(0).await;
+    for (id, commits) in [("N", true), ("M", false)] {
+        let late = db.claimed(id).await;
+        db.age("next_at", 1).await;
+        // Nobody has taken it over yet.
+        let mut tx = onward::begin(&db.pool).await.unwrap();
+        late.applied(&mut tx).await.unwrap();
+        let pool = db.pool.clone();
+        let other = tokio::spawn(async move { inbox().claim_next(&pool).await.unwrap() });
+        sleep(Duration::from_millis(50)).await;
+        assert!(!other.is_finished());
+        if commits {
+            tx.commit().await.unwrap()
+        } else {
+            tx.rollback().await
+        }
+        assert_eq!(other.await.unwrap().is_none(), commits);
+        assert_eq!(db.entry(id).await, if commits { "applied 1 applied" } else { "claimed 2 -" });
+    }
 }
 
 async fn what_is_not_due_is_left_alone<B: Db>(db: Fixture<B>) {
