@@ -23,6 +23,7 @@ mod cuts;
 mod drops;
 mod engines;
 mod examples;
+mod flow;
 #[cfg(feature = "mysql")]
 mod galera;
 mod inbox;
