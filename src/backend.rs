@@ -381,15 +381,16 @@ mod mysql {
 
         fn is_conflict(error: &dyn DatabaseError) -> bool {
             // mariadb.com/kb/en/mariadb-error-code-reference: 1020 record changed (snapshot isolation), 1047 node not
-            // ready (Galera), 1180 error during COMMIT, 1205 lock wait timeout, 1213 deadlock. By number: 1205 shares
-            // its SQLSTATE with everything else.
-            matches!(number(error), Some(1020 | 1047 | 1180 | 1205 | 1213))
+            // ready (Galera), 1205 lock wait timeout, 1213 deadlock. By number: 1205 shares its SQLSTATE with
+            // everything else. docs.pingcap.com/tidb/stable/error-codes: 8002, 8005, 8022, 9007 write conflicts.
+            matches!(number(error), Some(1020 | 1047 | 1205 | 1213 | 8002 | 8005 | 8022 | 9007))
         }
 
         fn is_cut(error: &dyn DatabaseError) -> bool {
-            // 1053 server shutdown, 1152/1184 aborted connection, 1317 query interrupted, 1927 connection killed;
-            // 2006/2013 are what proxies answer for a server that is gone.
-            matches!(number(error), Some(1053 | 1152 | 1184 | 1317 | 1927 | 2006 | 2013))
+            // 1053 server shutdown, 1152/1184 aborted connection, 1180 error during COMMIT: a Galera node that has lost
+            // the majority says so of what the others may have committed. 1317 query interrupted, 1927 connection
+            // killed; 2006/2013 are what proxies answer for a server that is gone.
+            matches!(number(error), Some(1053 | 1152 | 1180 | 1184 | 1317 | 1927 | 2006 | 2013))
         }
     }
 

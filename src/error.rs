@@ -33,7 +33,8 @@ pub enum ErrorKind {
     Busy,
     /// The engine gave up the caller's transaction: roll back, then do *everything* in it again.
     RestartTransaction,
-    /// Whether it was applied is not known: the reply to the write was lost. Read again before anything else.
+    /// Whether it was applied is not known: the reply to the write was lost, or a cluster lost its majority while it
+    /// committed. Read again before anything else.
     CommitUnknown,
     /// The transaction had ended behind our back: an error was swallowed, or the work ended it. All of it was rolled
     /// back, except for what ran before a COMMIT of the work's own, or before DDL on MySQL: read the row again.
@@ -123,7 +124,7 @@ impl ErrorKind {
                 "the engine gave up this transaction; roll back and do everything in it again"
             }
             Self::CommitUnknown => {
-                "the reply was lost, so whether it was applied is not known; read the row before anything else"
+                "whether it was applied is not known: the reply was lost, or the database itself cannot tell; read the row before anything else"
             }
             Self::TransactionLost => "the transaction had ended inside the work",
             Self::Effect => "the work in the same transaction failed; all of it was rolled back",

@@ -110,6 +110,20 @@ pub async fn codes_decide<B: Db>(db: Fixture<B>, codes: &[(&str, bool)], raise: 
     }
 }
 
+/// The same codes where the guarded write itself fails: only some of them say that nothing was applied.
+pub async fn codes_of_the_write_decide<B: Db>(
+    db: Fixture<B>,
+    codes: &[(&str, ErrorKind)],
+    raise: fn(&str) -> String,
+) {
+    db.orders(1).await;
+    for (code, kind) in codes {
+        db.run(&raise(code)).await;
+        let error = db.pending(1).await.pay("T-1".into(), noon()).apply(&db.pool).await.unwrap_err();
+        assert_eq!(error.kind(), *kind, "{code}: {error:?}");
+    }
+}
+
 #[cfg(feature = "rust_decimal")]
 pub async fn decimals<B: Db + onward::Supports<rust_decimal::Decimal>>(db: Fixture<B>) {
     use crate::lifecycles::invoices::*;

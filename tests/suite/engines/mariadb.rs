@@ -10,13 +10,28 @@ use sqlx::MySql;
 
 #[tokio::test]
 async fn codes_alone_tell_conflicts() {
-    let conflicts = ["1020", "1047", "1180", "1205", "1213"].map(|code| (code, true));
-    let others = ["1062", "1364", "1406", "1644"].map(|code| (code, false));
+    // From 8002 on they are TiDB's.
+    let conflicts = ["1020", "1047", "1205", "1213", "8002", "8005", "8022", "9007"].map(|code| (code, true));
+    // What leaves the result of a write open is, in the work, an error as any other.
+    let others = ["1062", "1180", "1364", "1406", "1644", "8027"].map(|code| (code, false));
     let codes = [&conflicts[..], &others[..]].concat();
     // All under the same SQLSTATE, so that the number alone can tell.
     let raise =
         |code: &str| format!("SIGNAL SQLSTATE 'HY000' SET MYSQL_ERRNO = {code}, MESSAGE_TEXT = 'qlqx'");
     codes_decide(MySql::fresh(3).await, &codes, raise).await;
+    let codes = [
+        ("1213", ErrorKind::Busy),
+        ("9007", ErrorKind::Busy),
+        ("1180", ErrorKind::CommitUnknown),
+        ("1644", ErrorKind::Database),
+    ];
+    let raise = |code: &str| {
+        format!(
+            "CREATE OR REPLACE TRIGGER fails BEFORE UPDATE ON orders FOR EACH ROW
+             SIGNAL SQLSTATE 'HY000' SET MYSQL_ERRNO = {code}, MESSAGE_TEXT = 'qlqx'"
+        )
+    };
+    codes_of_the_write_decide(MySql::fresh(3).await, &codes, raise).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

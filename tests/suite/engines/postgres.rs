@@ -14,12 +14,28 @@ async fn codes_alone_tell_conflicts() {
         ("40001", true),
         ("40P01", true),
         ("55P03", true),
+        ("40003", false),
         ("23505", false),
         ("42883", false),
         ("P0001", false),
     ];
     let raise = |code: &str| format!("DO $$ BEGIN RAISE EXCEPTION 'qlqx' USING ERRCODE = '{code}'; END $$");
     codes_decide(Postgres::fresh(3).await, &codes, raise).await;
+    // CockroachDB says 40003 where it does not know what became of a statement.
+    let codes = [
+        ("40001", ErrorKind::Busy),
+        ("40003", ErrorKind::CommitUnknown),
+        ("57P01", ErrorKind::CommitUnknown),
+        ("22012", ErrorKind::Database),
+    ];
+    let raise = |code: &str| {
+        format!(
+            "CREATE OR REPLACE FUNCTION fails() RETURNS trigger LANGUAGE plpgsql AS
+             $$ BEGIN RAISE EXCEPTION 'qlqx' USING ERRCODE = '{code}'; END $$;
+             CREATE OR REPLACE TRIGGER fails BEFORE UPDATE ON orders FOR EACH ROW EXECUTE FUNCTION fails()"
+        )
+    };
+    codes_of_the_write_decide(Postgres::fresh(3).await, &codes, raise).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
