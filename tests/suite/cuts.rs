@@ -2,6 +2,7 @@
 //! effect twice, and the pool must be as good as before.
 
 use crate::{
+    balancer::Balancer,
     db::{Db, Fixture},
     lifecycles::{AnyOrder, Order, Orders as _, noon, row},
     proxy::{Harm, Protocol, Proxy, Side},
@@ -50,6 +51,15 @@ const HARMS: [(Side, Harm, usize); 10] = [
     (Side::Server, Harm::CutBefore, 1),
     (Side::Server, Harm::CutBefore, 2),
     (Side::Server, Harm::CutAfter, 1),
+];
+
+/// On a cluster the attempt that tries again does so on another node.
+#[cfg(feature = "mysql")]
+const CLUSTER_HARMS: [(Side, Harm, usize); 4] = [
+    (Side::Client, Harm::CutAfter, 1),
+    (Side::Client, Harm::Late, 1),
+    (Side::Client, Harm::Stalled, 1),
+    (Side::Server, Harm::CutBefore, 1),
 ];
 
 /// What became of an attempt, in short.
@@ -124,9 +134,21 @@ async fn harmed<B: Db>(
     let (side, harm, times) = harm;
     let case =
         format!("{} {step:?}, {harm:?} at message {n} of the {side:?}, up to {times} times", B::ENGINE);
-    let proxy = Proxy::before(&db.url, protocol).await;
+    let proxy = Proxy::before(&db.nodes[0], protocol).await;
+    let mut nodes = db.nodes.clone();
+    nodes[0] = proxy.url(&nodes[0]);
+    let cluster = nodes.len() > 1;
+    // The first connection goes to the first node, and the next to the others, which may be behind.
+    let balancer = if cluster { Some(Balancer::before(&nodes).await) } else { None };
+    let url = balancer.as_ref().map_or(nodes[0].clone(), |balancer| balancer.url(&nodes[0]));
     let options = PoolOptions::new().max_connections(2).acquire_timeout(Duration::from_secs(10));
-    let pool: Pool<B> = options.connect_lazy(&proxy.url(&db.url)).unwrap();
+    let options = options.after_connect(move |connection, _| {
+        Box::pin(async move {
+            let waits_for_nothing = "SET SESSION wsrep_sync_wait = 0";
+            if cluster { B::run(connection, waits_for_nothing).await.map(drop) } else { Ok(()) }
+        })
+    });
+    let pool: Pool<B> = options.connect_lazy(&url).unwrap();
     let order = match step {
         Step::Create => None,
         _ => Some(Order::create(row(id)).apply(&db.pool).await.unwrap().applied().unwrap().into()),
@@ -178,8 +200,11 @@ async fn harmed<B: Db>(
         Some(Ok("applied" | "duplicate")) => assert!(moved, "{case}: {told:?}"),
         // One lost reply is settled by what the row says, except where another attempt would say the same.
         Some(Err(ErrorKind::CommitUnknown)) => {
-            assert!(times > 1 || matches!(step, Step::PayBegun | Step::Amend), "{case}: {told:?}");
+            let told_from_others = !matches!(step, Step::PayBegun | Step::Amend) && !cluster;
+            assert!(times > 1 || !told_from_others, "{case}: {told:?}");
         }
+        // A node that is behind has not heard of the row.
+        Some(Ok("not_found")) if cluster => assert!(!moved, "{case}: {told:?}, but it was moved"),
         Some(Err(
             ErrorKind::Database
             | ErrorKind::Busy
@@ -193,13 +218,17 @@ async fn harmed<B: Db>(
     (struck, told.map_or("given up".into(), |told| told.map_or_else(|kind| format!("{kind:?}"), Into::into)))
 }
 
-async fn each_message_in_turn<B: Db>(db: Fixture<B>, protocol: Protocol) {
+async fn each_message_in_turn<B: Db>(
+    db: Fixture<B>,
+    protocol: Protocol,
+    harms_done: &[(Side, Harm, usize)],
+) -> BTreeMap<String, usize> {
     db.orders(0).await;
     let (db, room) = (Arc::new(db), Arc::new(Semaphore::new(10)));
     let next = Arc::new(AtomicI64::new(0));
     let mut tasks = JoinSet::new();
     for step in STEPS {
-        for harm in HARMS {
+        for harm in harms_done.iter().copied() {
             let (db, room, next) = (Arc::clone(&db), Arc::clone(&room), Arc::clone(&next));
             tasks.spawn(async move {
                 let _place = room.acquire().await.unwrap();
@@ -230,17 +259,41 @@ async fn each_message_in_turn<B: Db>(db: Fixture<B>, protocol: Protocol) {
             *answers.entry(answer).or_default() += times;
         }
     }
-    println!("{}: {cases} attempts were harmed, {harms} times in all: {answers:?}", B::ENGINE);
+    let nodes = db.nodes.len();
+    println!("{}, {nodes} nodes: {cases} attempts were harmed, {harms} times in all: {answers:?}", B::ENGINE);
+    answers
 }
 
 #[cfg(feature = "postgres")]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn postgres() {
-    each_message_in_turn(sqlx::Postgres::fresh(10).await, Protocol::Postgres).await;
+    each_message_in_turn(sqlx::Postgres::fresh(10).await, Protocol::Postgres, &HARMS).await;
 }
 
 #[cfg(feature = "mysql")]
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn mariadb() {
-    each_message_in_turn(sqlx::MySql::fresh(10).await, Protocol::MySql).await;
+    each_message_in_turn(sqlx::MySql::fresh(10).await, Protocol::MySql, &HARMS).await;
+}
+
+/// The reply is lost on one node, and another one, which is behind, is asked to settle it.
+#[cfg(feature = "mysql")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn galera() {
+    let db = crate::galera::fixture("", 10).await;
+    let first = crate::galera::pool(&db.nodes[0], 1).await;
+    let run = async |sql| sqlx::MySql::run(&mut first.acquire().await.unwrap(), sql).await.unwrap();
+    run("CREATE TABLE ballast (id INT PRIMARY KEY, n INT) SELECT seq AS id, 0 AS n FROM seq_1_to_3000").await;
+    // Each of these keeps the other nodes busy for longer than the first one.
+    let holding_up = async {
+        loop {
+            run("UPDATE ballast SET n = n + 1").await;
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    let answers = tokio::select! {
+        answers = each_message_in_turn(db, Protocol::MySql, &CLUSTER_HARMS) => answers,
+        () = holding_up => unreachable!(),
+    };
+    assert!(answers["applied"] > 0 && answers["duplicate"] > 0, "{answers:?}");
 }

@@ -11,6 +11,10 @@ use std::{
     time::{Duration, Instant},
 };
 
+mod certification;
+mod cost;
+mod failures;
+mod lag;
 mod rotation;
 
 /// Tests that stay on one node of the cluster, and why.
@@ -19,18 +23,18 @@ const ON_ONE_NODE: [(&str, &str); 1] =
 
 /// For a test of that name: a fresh database, seen through a pool whose connections go to the nodes in turn.
 pub async fn fixture(test: &str, connections: u32) -> Fixture<MySql> {
-    let nodes = servers::galera();
+    let nodes = servers::galera::shared();
     let nodes = match ON_ONE_NODE.iter().any(|(name, _)| *name == test) {
         true => &nodes[..1],
         false => nodes,
     };
-    ready(servers::galera()).await;
+    ready(servers::galera::shared()).await;
     let name = fresh_name();
     let mut admin = MySqlConnection::connect(&nodes[0]).await.unwrap();
     MySql::run(&mut admin, &format!("CREATE DATABASE {name}")).await.unwrap();
     admin.close().await.unwrap();
     let nodes: Vec<String> = nodes.iter().map(|url| servers::with_database(url, &name)).collect();
-    known(servers::galera()).await;
+    known(servers::galera::shared()).await;
 
     let balancer = Balancer::before(&nodes).await;
     let url = balancer.url(&nodes[0]);
@@ -86,4 +90,16 @@ async fn known(nodes: &[String]) {
         assert_eq!(waits.unwrap(), [7], "{node}: the tests want wsrep_sync_wait = 7 by default");
         connection.close().await.unwrap();
     }
+}
+
+/// How many transactions the nodes have given up because another node's came first.
+pub async fn given_up(nodes: &[String]) -> i64 {
+    const SQL: &str = "SELECT CAST(SUM(variable_value) AS SIGNED) FROM information_schema.global_status
+        WHERE variable_name IN ('wsrep_local_cert_failures', 'wsrep_local_bf_aborts')";
+    let mut sum = 0;
+    for node in nodes {
+        let mut connection = MySqlConnection::connect(node).await.unwrap();
+        sum += MySql::numbers(&mut connection, SQL).await.unwrap()[0];
+    }
+    sum
 }

@@ -12,7 +12,7 @@
     clippy::panic
 )]
 
-#[cfg(feature = "mysql")]
+#[cfg(any(feature = "postgres", feature = "mysql"))]
 mod balancer;
 #[macro_use]
 mod db;

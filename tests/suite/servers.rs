@@ -2,14 +2,14 @@
 //! 127.0.0.1. No system service is touched and no configuration of the machine is read.
 //!
 //! [`postgres`] and [`mysql`] are shared by all tests of the process, each of which creates its own
-//! database there; so is the cluster, [`galera`]. A test that kills or pauses its server starts one of
-//! its own, with [`Server::postgres`], [`Server::mariadb`] or [`Cluster::start`].
+//! database there; so is the cluster, [`galera::shared`]. A test that kills or pauses its server starts one of
+//! its own, with [`Server::postgres`], [`Server::mariadb`] or [`galera::Cluster::start`].
 //!
 //! The servers end with the test process, however it ends. Each is the child of a small shell, the
 //! supervisor, which reads commands from a pipe that only the test process holds open. At the end of
 //! that file it stops the server by its process id and removes the folder.
 
-mod galera;
+pub mod galera;
 mod mariadb;
 mod postgres;
 
@@ -23,8 +23,6 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::{Mutex, OnceLock};
 use std::time::{Duration, Instant};
 use std::{env, fs, thread};
-
-pub use galera::{Cluster, galera};
 
 const START_LIMIT: Duration = Duration::from_secs(60);
 

@@ -89,7 +89,7 @@ fn recipe(folder: &Path, port: u16, ports: &[[u16; 3]], n: usize) -> Result<Reci
 
 /// The URLs of the nodes of the shared cluster, or of the one that `ONWARD_GALERA_URLS` names, separated by commas.
 /// They name a database that always exists.
-pub fn galera() -> &'static [String] {
+pub fn shared() -> &'static [String] {
     type Started = (Vec<String>, Option<Mutex<Cluster>>);
     static SHARED: OnceLock<Result<Started, String>> = OnceLock::new();
     // a failure is kept too, so that not every test waits for it again
