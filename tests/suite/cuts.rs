@@ -224,6 +224,11 @@ async fn each_message_in_turn<B: Db>(
     harms_done: &[(Side, Harm, usize)],
 ) -> BTreeMap<String, usize> {
     db.orders(0).await;
+    for node in &db.nodes {
+        // Each of them has the tables before any of them is behind.
+        let mut session = <B::Connection as sqlx::Connection>::connect(node).await.unwrap();
+        B::numbers(&mut session, "SELECT COUNT(*) FROM effects").await.unwrap();
+    }
     let (db, room) = (Arc::new(db), Arc::new(Semaphore::new(10)));
     let next = Arc::new(AtomicI64::new(0));
     let mut tasks = JoinSet::new();

@@ -6,7 +6,7 @@ use crate::{
     lifecycles::{AnyOrder, Order, OrderRow, Paid, noon, row},
 };
 use onward::{Clash, ErrorKind, Outcome, Policy};
-use sqlx::{MySql, MySqlPool};
+use sqlx::{Executor as _, MySql, MySqlPool, mysql::MySqlPoolOptions};
 use std::{collections::BTreeMap, time::Duration};
 
 /// So many rows in one transaction keep the other nodes busy for a while after the first has answered.
@@ -48,11 +48,10 @@ impl Two {
 }
 
 async fn hasty(url: &str) -> MySqlPool {
-    let pool = pool(url, 2).await;
-    for mut session in [pool.acquire().await.unwrap(), pool.acquire().await.unwrap()] {
-        MySql::run(&mut session, "SET SESSION wsrep_sync_wait = 0").await.unwrap();
-    }
-    pool
+    let options = MySqlPoolOptions::new().max_connections(2).after_connect(|session, _| {
+        Box::pin(async move { session.execute("SET SESSION wsrep_sync_wait = 0").await.map(drop) })
+    });
+    options.connect(url).await.unwrap()
 }
 
 /// A write on one node and at once an attempt on another.

@@ -12,6 +12,7 @@ async fn statements_that_follow_each_other_go_to_all_nodes() {
     }
     let nodes: BTreeSet<&String> = names.iter().collect();
     assert_eq!(nodes.len(), 3, "{names:?}");
-    let stays = names.windows(2).filter(|two| two[0] == two[1]).count();
-    assert!(stays < 6, "the same node twice in a row: {names:?}");
+    // A connection goes back once it has been tested, so that under load two can change places.
+    let changes = names.windows(2).filter(|two| two[0] != two[1]).count();
+    assert!(changes > 14, "the same node again and again: {names:?}");
 }
