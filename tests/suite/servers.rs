@@ -9,6 +9,7 @@
 //! supervisor, which reads commands from a pipe that only the test process holds open. At the end of
 //! that file it stops the server by its process id and removes the folder.
 
+#[cfg(feature = "mysql")]
 pub mod galera;
 mod mariadb;
 mod postgres;
