@@ -3,7 +3,7 @@
 use super::{fixture, pool};
 use crate::{
     db::{Db, Fixture},
-    lifecycles::{AnyOrder, Order, Paid, noon},
+    lifecycles::{AnyOrder, Order, Orders as _, Paid, noon},
 };
 use onward::{Clash, ErrorKind, Outcome, Outcome::Applied};
 use sqlx::{MySql, MySqlConnection, MySqlPool};

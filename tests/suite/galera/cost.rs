@@ -3,7 +3,7 @@
 use super::{fixture, pool};
 use crate::{
     db::{Db, Fixture},
-    lifecycles::{Order, noon, row},
+    lifecycles::{Order, Orders as _, noon, row},
 };
 use sqlx::{MySql, MySqlPool};
 use std::time::{Duration, Instant};

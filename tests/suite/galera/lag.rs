@@ -3,7 +3,7 @@
 use super::{fixture, pool};
 use crate::{
     db::{Db, Fixture},
-    lifecycles::{AnyOrder, Order, OrderRow, Paid, noon, row},
+    lifecycles::{AnyOrder, Order, OrderRow, Orders as _, Paid, noon, row},
 };
 use onward::{Clash, ErrorKind, Outcome, Policy};
 use sqlx::{Executor as _, MySql, MySqlPool, mysql::MySqlPoolOptions};
