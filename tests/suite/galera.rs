@@ -18,8 +18,15 @@ mod lag;
 mod rotation;
 
 /// Tests that stay on one node of the cluster, and why.
-const ON_ONE_NODE: [(&str, &str); 1] =
-    [("a_lock_serialises", "a row lock holds on its own node only: elsewhere the other one goes first")];
+const ON_ONE_NODE: [(&str, &str); 4] = [
+    ("a_lock_serialises", "a row lock holds on its own node only: elsewhere the other one goes first"),
+    (
+        "a_mark_on_its_way_is_waited_for",
+        "likewise: a takeover elsewhere does not wait, one of the two fails at COMMIT",
+    ),
+    ("waiting_for_one_that_commits", "likewise: the same key elsewhere is a conflict at COMMIT, not a wait"),
+    ("waiting_for_one_that_rolls_back", "likewise"),
+];
 
 /// For a test of that name: a fresh database, seen through a pool whose connections go to the nodes in turn.
 pub async fn fixture(test: &str, connections: u32) -> Fixture<MySql> {
