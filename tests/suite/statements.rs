@@ -39,6 +39,41 @@ async fn counted<B: Db>(server: &Server, pool: &Pool<B>, count: fn(&str) -> Vec<
     );
 }
 
+/// Likewise with a journal: one statement where write and entry can be one, else a short transaction.
+async fn journalled<B: Db>(server: &Server, pool: &Pool<B>, count: fn(&str) -> Vec<String>, winner: &[&str]) {
+    use crate::journalled::{AnyOrder, ORDERS, Order, row};
+    use onward::Lifecycle as _;
+    run(pool, "DROP TABLE orders; DROP TABLE stock; DROP TABLE effects").await;
+    run(pool, &crate::db::types::<B>(ORDERS)).await;
+    run(pool, &AnyOrder::DESCRIPTION.journal_table::<B>().unwrap()).await;
+    for id in 1..=3 {
+        let _ = Order::create(row(id)).apply(pool).await.unwrap().applied().unwrap();
+    }
+    let pay = async |order: AnyOrder, trade_no: &str| {
+        order.pay(trade_no.into(), noon()).apply(pool).await.unwrap().as_str()
+    };
+    let any = async |id: i64| AnyOrder::find(pool, id).await.unwrap().unwrap();
+    let (one, two) = (any(1).await, any(1).await);
+    assert_eq!((pay(one, "T-1").await, pay(two, "T-1").await), ("applied", "duplicate"));
+
+    let (one, two) = (any(2).await, any(2).await);
+    let mark = length(server).await;
+    assert_eq!(pay(one, "T-2").await, "applied");
+    let won = count(&since(server, mark).await);
+    let all_are = |told: &[String], words: &[&str]| {
+        told.len() == words.len() && told.iter().zip(words).all(|(statement, word)| statement.contains(word))
+    };
+    assert!(all_are(&won, winner), "a winner: {won:#?}");
+    let mark = length(server).await;
+    assert_eq!(pay(two, "T-2").await, "duplicate");
+    let lost = count(&since(server, mark).await);
+    // It reads once, and leaves the journal alone.
+    let reads = lost.iter().filter(|statement| !statement.contains("UPDATE") && statement.contains("SELECT"));
+    assert_eq!(reads.count(), 1, "a loser: {lost:#?}");
+    let mut others = lost.iter().filter(|statement| !statement.contains("UPDATE"));
+    assert!(others.all(|statement| !statement.contains("order_journal")), "a loser: {lost:#?}");
+}
+
 async fn any<B: Db>(pool: &Pool<B>, id: i64) -> AnyOrder {
     AnyOrder::find(pool, id).await.unwrap().unwrap()
 }
@@ -71,12 +106,13 @@ async fn on_postgres() {
     let pool: Pool<sqlx::Postgres> = one_connection(&server.url("postgres")).await;
     run(&pool, "SET log_statement = 'all'").await;
     run(&pool, &crate::db::types::<sqlx::Postgres>(ORDERS)).await;
-    counted(&server, &pool, |log| {
+    let count = |log: &str| {
         let entries =
             log.lines().filter(|line| line.contains("LOG:  execute") || line.contains("LOG:  statement"));
         entries.filter(|line| !line.contains("SQLx ping")).map(str::to_owned).collect()
-    })
-    .await;
+    };
+    counted(&server, &pool, count).await;
+    journalled(&server, &pool, count, &["WITH moved AS (UPDATE"]).await;
 }
 
 #[cfg(feature = "mysql")]
@@ -87,11 +123,12 @@ async fn on_mariadb() {
     run(&admin, "CREATE DATABASE counted; SET GLOBAL general_log = 1").await;
     let pool: Pool<sqlx::MySql> = one_connection(&server.url("counted")).await;
     run(&pool, &crate::db::types::<sqlx::MySql>(ORDERS)).await;
-    counted(&server, &pool, |log| {
+    let count = |log: &str| {
         let entries = log.lines().filter(|line| line.contains(" Execute\t") || line.contains(" Query\t"));
         entries.map(str::to_owned).collect()
-    })
-    .await;
+    };
+    counted(&server, &pool, count).await;
+    journalled(&server, &pool, count, &["START TRANSACTION", "UPDATE", "INSERT", "COMMIT"]).await;
 }
 
 async fn one_connection<B: Db>(url: &str) -> Pool<B> {
