@@ -93,9 +93,13 @@ async fn both<B: Backend>(
 ) -> Result<Written, Fault> {
     let written = send::<B>(connection, name, write).await.map_err(Fault::of_read::<B>)??;
     match (&written, entry) {
-        (Written::Yes, Some(entry)) => {
-            send::<B>(connection, name, entry).await.map_err(Fault::of_read::<B>)?
-        }
+        (Written::Yes, Some(entry)) => match send::<B>(connection, name, entry).await {
+            Ok(Ok(Written::No)) => {
+                let note = "the journal did not keep the entry; does a trigger suppress it?";
+                Err(Fault::Other(Error::new(ErrorKind::NoEffect, "").note(note)))
+            }
+            kept => kept.map_err(Fault::of_read::<B>)?,
+        },
         _ => Ok(written),
     }
 }
