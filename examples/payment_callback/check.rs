@@ -4,10 +4,7 @@ use crate::{
     handler::Told,
     shop::{AnyOrder, Shop},
 };
-use onward::{
-    journal::Step,
-    sqlx::{self, Pool},
-};
+use onward::sqlx::{self, Pool};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// What became of each kind of line, and what the provider was told.
@@ -30,12 +27,8 @@ pub async fn history<D: Shop>(db: &Pool<D>, told: &[Told]) -> Result<(), onward:
     let Some(paid) = told.iter().find(|told| told.word == "applied") else { return Ok(()) };
     println!("the history of {}:", paid.order_no);
     for entry in AnyOrder::history(db, paid.order_no.clone()).await?.entries {
-        let step = match entry.step {
-            Step::Transition(step) => step.to_string(),
-            other => format!("{other:?}").to_lowercase(),
-        };
         let (cause, actor) = (entry.cause.unwrap_or_default(), entry.actor.unwrap_or_default());
-        println!("  {} {step} {cause} {actor}", entry.version);
+        println!("  {} {} {cause} {actor}", entry.version, entry.step);
     }
     Ok(())
 }
