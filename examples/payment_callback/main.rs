@@ -32,13 +32,14 @@ use tokio::sync::Mutex;
 
 const WORKERS: usize = 100;
 const AGAIN_AFTER: Duration = Duration::from_millis(5);
+const GIVE_UP_AFTER: Duration = Duration::from_secs(30);
 const NOTIFICATIONS: &str = include_str!("notifications.txt");
 const EXPECTED: &str = include_str!("expected.txt");
 
 /// Delivers all lines, wave by wave.
 async fn deliver<D: Shop>(db: &Pool<D>, file: &str) -> Result<Vec<Told>, BoxError> {
     let keys = Arc::new(Keys::of_this_example()?);
-    let mut told = Vec::new();
+    let (mut told, start) = (Vec::new(), Instant::now());
     for wave in provider::waves(file) {
         let lines: VecDeque<(usize, String)> =
             wave.into_iter().map(|(line, text)| (line, text.to_owned())).collect();
@@ -52,7 +53,7 @@ async fn deliver<D: Shop>(db: &Pool<D>, file: &str) -> Result<Vec<Told>, BoxErro
                     let next = lines.lock().await.pop_front();
                     let Some((line, text)) = next else { return Ok::<_, BoxError>(told) };
                     let now = on_callback(&db, &keys, line, &text).await?;
-                    if now.word == "in_progress" {
+                    if now.word == "in_progress" && start.elapsed() < GIVE_UP_AFTER {
                         // It was told failure, so the provider sends it again.
                         tokio::time::sleep(AGAIN_AFTER).await;
                         lines.lock().await.push_back((line, text));
