@@ -125,7 +125,7 @@ async fn main() -> Result<(), BoxError> {
     let db = SqlitePoolOptions::new().max_connections(10).connect_with(file).await?;
     open_shop(&db).await?;
 
-    let app = App { db, keys: Arc::new(Keys::of_this_example()?), received: Arc::default() };
+    let app = App { db: db.clone(), keys: Arc::new(Keys::of_this_example()?), received: Arc::default() };
     let routes = Router::new().route("/alipay", post(alipay)).route("/stripe", post(stripe)).with_state(app);
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let address = listener.local_addr()?;
@@ -155,7 +155,15 @@ async fn main() -> Result<(), BoxError> {
         }
     }
     server.abort();
+    let count = async |status: &'static str| {
+        let count = sqlx::query_scalar::<_, i64>("SELECT COUNT(*) FROM onward_inbox WHERE status = ?");
+        count.bind(status).fetch_one(&db).await
+    };
     println!("{told} callbacks answered over HTTP on {address}");
+    println!("{} notifications kept for a person to look at", count("needs_attention").await?);
+    if count("received").await? + count("claimed").await? > 0 {
+        return Err("notifications were left lying".into());
+    }
     if wrong > 0 {
         return Err(format!("{wrong} answers are wrong").into());
     }
