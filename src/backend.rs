@@ -171,6 +171,10 @@ pub trait Backend:
     #[doc(hidden)]
     fn is_cut(error: &dyn DatabaseError) -> bool;
 
+    /// A table that does not exist was named. It decides nothing, and only tells people what they may have forgotten.
+    #[doc(hidden)]
+    fn is_missing_table(error: &dyn DatabaseError) -> bool;
+
     /// Nothing but our own COMMIT can end a transaction of ours and keep what it did, and a connection given up in the
     /// middle of something can be put in order again.
     #[doc(hidden)]
@@ -269,6 +273,11 @@ mod sqlite {
         fn is_cut(_: &dyn DatabaseError) -> bool {
             false
         }
+
+        fn is_missing_table(error: &dyn DatabaseError) -> bool {
+            // Its code, 1, says no more than that the statement is wrong.
+            error.message().starts_with("no such table")
+        }
     }
 
     impl Session for SqliteConnection {
@@ -322,6 +331,10 @@ mod postgres {
             // Class 08 connection exceptions; 57P01 admin_shutdown to 57P03; 40003 statement_completion_unknown.
             let code = error.code().unwrap_or_default();
             code.starts_with("08") || code.starts_with("57P") || code == "40003"
+        }
+
+        fn is_missing_table(error: &dyn DatabaseError) -> bool {
+            error.code().as_deref() == Some("42P01")
         }
     }
 
@@ -391,6 +404,10 @@ mod mysql {
             // the majority says so of what the others may have committed. 1317 query interrupted, 1927 connection
             // killed; 2006/2013 are what proxies answer for a server that is gone.
             matches!(number(error), Some(1053 | 1152 | 1180 | 1184 | 1317 | 1927 | 2006 | 2013))
+        }
+
+        fn is_missing_table(error: &dyn DatabaseError) -> bool {
+            number(error) == Some(1146)
         }
     }
 

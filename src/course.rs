@@ -97,7 +97,10 @@ impl<P: Plan> Course<P> {
                 }
             };
             if !lease.is_pooled() && settled_depth::<B>(lease.connection()).await > 0 {
-                return Err(self.failed(Error::new(ErrorKind::InTransaction, "")));
+                return Err(self.failed(
+                    Error::new(ErrorKind::InTransaction, "")
+                        .note("use `apply_in`, which never tries again there"),
+                ));
             }
             let scope = if ours { Scope::Ours(lease.fence()) } else { Scope::Alone };
             let fencing = self.unsure.is_some();

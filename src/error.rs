@@ -142,9 +142,7 @@ impl ErrorKind {
             Self::NotInTransaction => {
                 "the connection is in no transaction; begin one with sqlx or `onward::begin`"
             }
-            Self::InTransaction => {
-                "the connection is inside a transaction; use `apply_in`, which never tries again there"
-            }
+            Self::InTransaction => "the connection is inside a transaction",
             Self::ClaimLost => "the claim has run out and the entry was taken over; roll back",
             Self::TooLong => "a name is too long for its column; nothing was stored",
             Self::Behind => "the row is not there yet; come back later",

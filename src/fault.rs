@@ -19,6 +19,9 @@ pub(crate) enum Fault {
     Broken(Error),
 }
 
+const MISSING_TABLE: &str = "a table is missing; of onward's own, `onward::migrate(&pool)` creates those of inbox and \
+                             `once`, and `DESCRIPTION.journal_table()` has the SQL of a journal's";
+
 impl Fault {
     pub(crate) fn of<B: Backend>(error: sqlx::Error) -> Self {
         match &error {
@@ -28,6 +31,9 @@ impl Fault {
             | sqlx::Error::Protocol(_)
             | sqlx::Error::Tls(_)
             | sqlx::Error::WorkerCrashed => Self::Unanswered(error),
+            sqlx::Error::Database(e) if B::is_missing_table(&**e) => {
+                Self::Other(Error::new(ErrorKind::Database, "").note(MISSING_TABLE).source(error))
+            }
             _ => Self::Other(Error::new(ErrorKind::Database, "").source(error)),
         }
     }

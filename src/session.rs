@@ -70,11 +70,12 @@ impl<'a, S: Session> Access<'a> for &'a mut S {
     }
 }
 
-/// Where an attempt runs on its own: `&pool` or `&mut connection`, but no transaction.
+/// Where an attempt, or a step of the inbox, runs on its own: `&pool` or `&mut connection`, but no transaction.
 #[diagnostic::on_unimplemented(
-    message = "an attempt cannot `apply` on `{Self}`",
+    message = "this runs on its own, not on `{Self}`",
     label = "expected `&pool` or `&mut connection`",
-    note = "inside a transaction of yours use `apply_in(&mut tx)`: it is never tried again there"
+    note = "an attempt inside a transaction of yours is `apply_in(&mut tx)`: it is never tried again there",
+    note = "the inbox stores and claims outside of transactions, so that no rollback undoes it"
 )]
 pub trait Own<'a>: Access<'a> {}
 
@@ -107,7 +108,8 @@ impl<B: Backend> Db<'_, B> {
         if let Self::Connection(connection) = self
             && settled_depth::<B>(connection).await > 0
         {
-            return Err(Error::new(ErrorKind::InTransaction, table));
+            let note = "store and claim outside of it: its rollback would undo them";
+            return Err(Error::new(ErrorKind::InTransaction, table).note(note));
         }
         Ok(())
     }

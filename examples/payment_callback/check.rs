@@ -1,14 +1,17 @@
 //! Whether everything became of the lines that should: line by line, and by adding up the tables.
 
-use crate::{handler::Told, shop::Shop};
+use crate::{
+    handler::Told,
+    shop::{AnyOrder, Shop},
+};
 use onward::sqlx::{self, Pool};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// What became of each kind of line, and what the provider was told.
 pub fn print(told: &[Told]) {
     let mut kinds: BTreeMap<(&str, &str), Vec<usize>> = BTreeMap::new();
     for told in told {
-        kinds.entry((told.word, told.reply)).or_default().push(told.line);
+        kinds.entry((&told.word, told.reply)).or_default().push(told.line);
     }
     println!("{:<16} {:<8} {:>5}  lines", "became", "answered", "count");
     for ((word, reply), lines) in kinds {
@@ -17,6 +20,17 @@ pub fn print(told: &[Told]) {
         let shown = if matches!(word, "applied" | "duplicate") { String::new() } else { named.join(" ") };
         println!("{word:<16} {reply:<8} {:>5}  {shown}", lines.len());
     }
+}
+
+/// What the journal knows of one order.
+pub async fn history<D: Shop>(db: &Pool<D>, told: &[Told]) -> Result<(), onward::Error> {
+    let Some(paid) = told.iter().find(|told| told.word == "applied") else { return Ok(()) };
+    println!("the history of {}:", paid.order_no);
+    for entry in AnyOrder::history(db, paid.order_no.clone()).await?.entries {
+        let (cause, actor) = (entry.cause.unwrap_or_default(), entry.actor.unwrap_or_default());
+        println!("  {} {} {cause} {actor}", entry.version, entry.step);
+    }
+    Ok(())
 }
 
 /// Compares each line with what was written down for it by hand.
@@ -39,8 +53,9 @@ pub fn lines(told: &[Told], expected: &str) -> Vec<String> {
             "paid" => {
                 let once = applied.entry((&told.order_no, &told.trade_no)).or_default();
                 *once += usize::from(told.word == "applied");
-                matches!(told.word, "applied" | "duplicate")
+                matches!(&*told.word, "applied" | "duplicate")
             }
+            "unknown_order" => told.word == "not_found",
             other => told.word == other,
         };
         let told_as_expected = match reply {
@@ -60,6 +75,54 @@ pub fn lines(told: &[Told], expected: &str) -> Vec<String> {
     wrong
 }
 
+/// What is true whatever came: a question for each way in which it could be wrong, to which the answer is none.
+const NONE: [(&str, &str); 10] = [
+    (
+        "orders had their stock deducted more than once",
+        "SELECT COUNT(*) FROM (SELECT order_no FROM shop_deductions GROUP BY order_no HAVING COUNT(*) > 1) AS d",
+    ),
+    (
+        "payments settled more than one order",
+        "SELECT COUNT(*) FROM (SELECT trade_no FROM shop_orders WHERE trade_no IS NOT NULL
+         GROUP BY provider, trade_no HAVING COUNT(*) > 1) AS p",
+    ),
+    (
+        "paid orders have no deduction",
+        "SELECT COUNT(*) FROM shop_orders o WHERE status = 'paid'
+         AND NOT EXISTS (SELECT 1 FROM shop_deductions d WHERE d.order_no = o.order_no AND d.quantity = o.quantity)",
+    ),
+    (
+        "deductions have no paid order",
+        "SELECT COUNT(*) FROM shop_deductions d
+         WHERE NOT EXISTS (SELECT 1 FROM shop_orders o WHERE o.order_no = d.order_no AND o.status = 'paid')",
+    ),
+    ("orders moved more than once", "SELECT COUNT(*) FROM shop_orders WHERE version > 1"),
+    (
+        "paid orders have not one entry `pay`, for their payment, in the journal",
+        "SELECT COUNT(*) FROM shop_orders o WHERE status = 'paid' AND 1 <> (SELECT COUNT(*) FROM shop_journal j
+         WHERE j.row_key = o.order_no AND j.transition = 'pay' AND j.cause = CONCAT(o.provider, ',', o.trade_no))",
+    ),
+    (
+        "orders have other than one journal entry for each version",
+        "SELECT COUNT(*) FROM shop_orders o
+         WHERE version + 1 <> (SELECT COUNT(*) FROM shop_journal j WHERE j.row_key = o.order_no)",
+    ),
+    (
+        "payments in the journal have no notification that is applied",
+        "SELECT COUNT(*) FROM shop_journal j WHERE transition = 'pay' AND NOT EXISTS (SELECT 1 FROM onward_inbox i
+         WHERE i.status = 'applied' AND i.business_key = j.row_key AND CONCAT(i.source, ' ', i.message_id) = j.actor)",
+    ),
+    (
+        "notifications are applied, and moved no order",
+        "SELECT COUNT(*) FROM onward_inbox i WHERE status = 'applied' AND NOT EXISTS (SELECT 1 FROM shop_journal j
+         WHERE j.transition = 'pay' AND i.business_key = j.row_key AND CONCAT(i.source, ' ', i.message_id) = j.actor)",
+    ),
+    (
+        "notifications were left lying",
+        "SELECT COUNT(*) FROM onward_inbox WHERE status IN ('received', 'claimed')",
+    ),
+];
+
 /// Adds up the tables by plain SQL.
 pub async fn tables<D: Shop>(
     db: &Pool<D>,
@@ -67,29 +130,7 @@ pub async fn tables<D: Shop>(
     told: &[Told],
 ) -> Result<Vec<String>, sqlx::Error> {
     let mut wrong = Vec::new();
-    let none: [(&str, &'static str); 5] = [
-        (
-            "orders had their stock deducted more than once",
-            "SELECT COUNT(*) FROM (SELECT order_no FROM shop_deductions GROUP BY order_no HAVING COUNT(*) > 1) AS d",
-        ),
-        (
-            "payments settled more than one order",
-            "SELECT COUNT(*) FROM (SELECT trade_no FROM shop_orders WHERE trade_no IS NOT NULL
-             GROUP BY provider, trade_no HAVING COUNT(*) > 1) AS p",
-        ),
-        (
-            "paid orders have no deduction",
-            "SELECT COUNT(*) FROM shop_orders o WHERE status = 'paid'
-             AND NOT EXISTS (SELECT 1 FROM shop_deductions d WHERE d.order_no = o.order_no AND d.quantity = o.quantity)",
-        ),
-        (
-            "deductions have no paid order",
-            "SELECT COUNT(*) FROM shop_deductions d
-             WHERE NOT EXISTS (SELECT 1 FROM shop_orders o WHERE o.order_no = d.order_no AND o.status = 'paid')",
-        ),
-        ("orders moved more than once", "SELECT COUNT(*) FROM shop_orders WHERE version > 1"),
-    ];
-    for (what, sql) in none {
+    for (what, sql) in NONE {
         match D::number(db, sql).await? {
             0 => {}
             count => wrong.push(format!("{count} {what}")),
@@ -109,13 +150,48 @@ pub async fn tables<D: Shop>(
     if i64::try_from(applied) != Ok(paid) {
         wrong.push(format!("{applied} lines were applied, {paid} orders are paid"));
     }
-    let odd = |told: &&Told| {
-        matches!(told.word, "other_cause" | "cause_taken" | "refused" | "aside" | "refund_notice")
-    };
-    let named = D::number(db, "SELECT COUNT(*) FROM shop_records").await?;
-    if i64::try_from(told.iter().filter(odd).count()) != Ok(named) {
-        wrong.push(format!("{named} lines were kept for a person to look at"));
+    wrong.extend(inbox(db, told).await?);
+    let waiting = D::number(db, "SELECT COUNT(*) FROM onward_inbox WHERE status = 'needs_attention'").await?;
+    println!("{paid} orders paid, {waiting} notifications kept for a person to look at");
+    Ok(wrong)
+}
+
+/// One entry in the right status for each notification that was verified, none for anything else.
+async fn inbox<D: Shop>(db: &Pool<D>, told: &[Told]) -> Result<Vec<String>, sqlx::Error> {
+    let mut wrong = Vec::new();
+    let (mut entries, mut payloads, mut aside) = (BTreeMap::new(), HashSet::new(), HashSet::new());
+    for told in told {
+        let Some(source) = told.source else { continue };
+        let Some((id, message_id)) = &told.entry else {
+            aside.insert((source, &told.digest));
+            continue;
+        };
+        payloads.insert((source, message_id, &told.digest));
+        let status = match &*told.word {
+            "applied" => "applied",
+            // A repeat says nothing about what the first one was.
+            "duplicate" => entries.get(id).map_or("duplicate", |(_, _, status)| *status),
+            "ignored" => "refused",
+            "not_found" => "failed",
+            _ => "needs_attention",
+        };
+        entries.insert(*id, (source, message_id, status));
     }
-    println!("{paid} orders paid, {named} lines kept for a person to look at");
+    for (id, (source, message_id, status)) in &entries {
+        if D::entries(db, *id, source, message_id, status).await? != 1 {
+            wrong.push(format!("{source} {message_id} is not the entry {id}, {status}"));
+        }
+    }
+    let counts: [(&str, usize, &str); 3] = [
+        ("verified notifications", payloads.len(), "SELECT COUNT(*) FROM onward_inbox"),
+        ("entries", entries.len(), "SELECT COUNT(*) FROM onward_inbox"),
+        ("rejected bodies", aside.len(), "SELECT COUNT(*) FROM onward_unverified"),
+    ];
+    for (what, expected, sql) in counts {
+        let kept = D::number(db, sql).await?;
+        if i64::try_from(expected) != Ok(kept) {
+            wrong.push(format!("{expected} {what}, of which {kept} are kept"));
+        }
+    }
     Ok(wrong)
 }

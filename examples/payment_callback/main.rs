@@ -6,8 +6,9 @@
 //!
 //! Without arguments it takes the notifications beside it and a SQLite file of its own that it removes at the end;
 //! for other databases add their feature (`--features postgres,mysql`) and give the URL of an empty one. It delivers
-//! the notifications with 100 concurrent workers, prints what became of them, compares each line with what was
-//! expected of it, and adds up the tables by plain SQL. The last line is `check: ok`, or it fails.
+//! the notifications with 100 concurrent workers, prints what became of them and what the journal knows of one order,
+//! compares each line with what was expected of it, and adds up the tables by plain SQL. The last line is `check: ok`,
+//! or it fails.
 
 #![allow(missing_docs)]
 
@@ -21,17 +22,24 @@ use onward::{BoxError, sqlx};
 use provider::Keys;
 use shop::Shop;
 use sqlx::{Pool, pool::PoolOptions};
-use std::{collections::VecDeque, env, fs, sync::Arc, time::Instant};
+use std::{
+    collections::VecDeque,
+    env, fs,
+    sync::Arc,
+    time::{Duration, Instant},
+};
 use tokio::sync::Mutex;
 
 const WORKERS: usize = 100;
+const AGAIN_AFTER: Duration = Duration::from_millis(5);
+const GIVE_UP_AFTER: Duration = Duration::from_secs(30);
 const NOTIFICATIONS: &str = include_str!("notifications.txt");
 const EXPECTED: &str = include_str!("expected.txt");
 
 /// Delivers all lines, wave by wave.
 async fn deliver<D: Shop>(db: &Pool<D>, file: &str) -> Result<Vec<Told>, BoxError> {
     let keys = Arc::new(Keys::of_this_example()?);
-    let mut told = Vec::new();
+    let (mut told, start) = (Vec::new(), Instant::now());
     for wave in provider::waves(file) {
         let lines: VecDeque<(usize, String)> =
             wave.into_iter().map(|(line, text)| (line, text.to_owned())).collect();
@@ -44,7 +52,14 @@ async fn deliver<D: Shop>(db: &Pool<D>, file: &str) -> Result<Vec<Told>, BoxErro
                 loop {
                     let next = lines.lock().await.pop_front();
                     let Some((line, text)) = next else { return Ok::<_, BoxError>(told) };
-                    told.push(on_callback(&db, &keys, line, &text).await?);
+                    let now = on_callback(&db, &keys, line, &text).await?;
+                    if now.word == "in_progress" && start.elapsed() < GIVE_UP_AFTER {
+                        // It was told failure, so the provider sends it again.
+                        tokio::time::sleep(AGAIN_AFTER).await;
+                        lines.lock().await.push_back((line, text));
+                        continue;
+                    }
+                    told.push(now);
                 }
             }));
         }
@@ -67,6 +82,7 @@ async fn run<D: Shop>(db: &Pool<D>, file: &str, expected: Option<&str>) -> Resul
         D::NAME
     );
     check::print(&told);
+    check::history(db, &told).await?;
     let mut wrong = check::tables(db, ARTICLES, &told).await?;
     match expected {
         Some(expected) => wrong.extend(check::lines(&told, expected)),
@@ -122,7 +138,7 @@ async fn start() -> Result<(), BoxError> {
                 .filename(folder.path().join("shop.db"))
                 .create_if_missing(true)
                 .journal_mode(sqlx::sqlite::SqliteJournalMode::Wal)
-                .busy_timeout(std::time::Duration::from_secs(30));
+                .busy_timeout(Duration::from_secs(30));
             let db: Pool<sqlx::Sqlite> = PoolOptions::new().max_connections(10).connect_with(options).await?;
             run(&db, &file, expected).await
         }

@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, Utc};
 use onward::{Backend, BoxError, sqlx};
-use sqlx::{Pool, QueryBuilder};
+use sqlx::{AssertSqlSafe, Pool, QueryBuilder};
 use std::future::Future;
 
 onward::lifecycle! {
@@ -29,6 +29,8 @@ onward::lifecycle! {
         pay:    Pending -> Paid by (provider, trade_no);
         cancel: Pending -> Cancelled;
     }
+
+    journal in "shop_journal";
 }
 
 /// There is less left than was ordered.
@@ -51,15 +53,6 @@ pub trait Shop: Backend {
         quantity: i64,
     ) -> impl Future<Output = Result<(), BoxError>> + Send;
 
-    /// Keeps what a person has to look at, before the provider is answered.
-    fn record(
-        db: &Pool<Self>,
-        line: i64,
-        word: &str,
-        order_no: &str,
-        detail: &str,
-    ) -> impl Future<Output = Result<(), sqlx::Error>> + Send;
-
     /// A start stock.
     fn stock(
         db: &Pool<Self>,
@@ -68,7 +61,7 @@ pub trait Shop: Backend {
     ) -> impl Future<Output = Result<(), sqlx::Error>> + Send;
 
     /// Several statements.
-    fn script(db: &Pool<Self>, sql: &'static str) -> impl Future<Output = Result<(), sqlx::Error>> + Send;
+    fn script(db: &Pool<Self>, sql: String) -> impl Future<Output = Result<(), sqlx::Error>> + Send;
 
     /// The one number that a query gives.
     fn number(db: &Pool<Self>, sql: &'static str) -> impl Future<Output = Result<i64, sqlx::Error>> + Send;
@@ -78,6 +71,15 @@ pub trait Shop: Backend {
         db: &Pool<Self>,
         article: &str,
     ) -> impl Future<Output = Result<(i64, Vec<i64>), sqlx::Error>> + Send;
+
+    /// How many entries of the inbox have this number, and are of this message and in this status.
+    fn entries(
+        db: &Pool<Self>,
+        id: i64,
+        source: &str,
+        message_id: &str,
+        status: &str,
+    ) -> impl Future<Output = Result<i64, sqlx::Error>> + Send;
 }
 
 macro_rules! shop {
@@ -108,32 +110,14 @@ macro_rules! shop {
                 Ok(())
             }
 
-            async fn record(
-                db: &Pool<Self>,
-                line: i64,
-                word: &str,
-                order_no: &str,
-                detail: &str,
-            ) -> Result<(), sqlx::Error> {
-                let mut insert = QueryBuilder::<$db>::new("INSERT INTO shop_records VALUES (");
-                let mut values = insert.separated(", ");
-                values
-                    .push_bind(line)
-                    .push_bind(word)
-                    .push_bind(order_no)
-                    .push_bind(detail)
-                    .push_unseparated(")");
-                insert.build().execute(db).await.map(drop)
-            }
-
             async fn stock(db: &Pool<Self>, article: &str, available: i64) -> Result<(), sqlx::Error> {
                 let mut insert = QueryBuilder::<$db>::new("INSERT INTO shop_stock VALUES (");
                 insert.separated(", ").push_bind(article).push_bind(available).push_unseparated(")");
                 insert.build().execute(db).await.map(drop)
             }
 
-            async fn script(db: &Pool<Self>, sql: &'static str) -> Result<(), sqlx::Error> {
-                sqlx::raw_sql(sql).execute(db).await.map(drop)
+            async fn script(db: &Pool<Self>, sql: String) -> Result<(), sqlx::Error> {
+                sqlx::raw_sql(AssertSqlSafe(sql)).execute(db).await.map(drop)
             }
 
             async fn number(db: &Pool<Self>, sql: &'static str) -> Result<i64, sqlx::Error> {
@@ -148,6 +132,19 @@ macro_rules! shop {
                 );
                 let paid = paid.push_bind(article).build_query_scalar().fetch_all(db).await?;
                 Ok((left, paid))
+            }
+
+            async fn entries(
+                db: &Pool<Self>,
+                id: i64,
+                source: &str,
+                message_id: &str,
+                status: &str,
+            ) -> Result<i64, sqlx::Error> {
+                let mut count = QueryBuilder::<$db>::new("SELECT COUNT(*) FROM onward_inbox WHERE id = ");
+                count.push_bind(id).push(" AND source = ").push_bind(source);
+                count.push(" AND message_id = ").push_bind(message_id);
+                count.push(" AND status = ").push_bind(status).build_query_scalar().fetch_one(db).await
             }
         }
     };

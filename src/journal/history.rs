@@ -10,6 +10,7 @@ use crate::{
     statement::Bind,
 };
 use std::{
+    fmt,
     future::Future,
     time::{Duration, SystemTime},
 };
@@ -30,6 +31,7 @@ use strum::VariantArray as _;
 /// let history = AnyOrder::history(&db, 1).await?;
 /// let paid = history.taken(OrderTransition::Pay).unwrap();
 /// assert_eq!((paid.cause.as_deref(), paid.actor.as_deref()), (Some("T-1"), Some("alipay")));
+/// assert_eq!(paid.step.to_string(), "pay");
 /// for stay in history.stays() {
 ///     println!("{} for {:?}", stay.status, stay.time());
 /// }
@@ -82,6 +84,19 @@ pub enum Step<T> {
     Fence,
     /// A transition that this build does not declare.
     Other(String),
+}
+
+/// As it stands in the journal.
+impl<T: fmt::Display> fmt::Display for Step<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Create => f.pad(CREATE),
+            Self::Transition(step) => step.fmt(f),
+            Self::Amend => f.pad(AMEND),
+            Self::Fence => f.pad(FENCE),
+            Self::Other(name) => f.pad(name),
+        }
+    }
 }
 
 /// How long a row was in a state.

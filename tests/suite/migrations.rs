@@ -16,6 +16,7 @@ on_every_database![
     a_newer_version_is_left_alone,
     as_text,
     dropped_anywhere,
+    forgotten,
 ];
 
 const APPLIED: &str = "SELECT COUNT(*) FROM _onward_migrations";
@@ -27,6 +28,17 @@ async fn works<B: Db>(db: &Fixture<B>) {
     assert_eq!(once(&mut tx, "s", "k").await.unwrap(), Once::First);
     tx.rollback().await;
     assert_eq!(db.number("SELECT COUNT(*) FROM onward_inbox").await, 0);
+}
+
+async fn forgotten<B: Db>(db: Fixture<B>) {
+    let message = onward::inbox::Message::new("body");
+    let stored = onward::inbox::Inbox::new("alipay").store(&db.pool, "N-1", &message).await;
+    let mut tx = onward::begin(&db.pool).await.unwrap();
+    let first = once(&mut tx, "s", "k").await;
+    for error in [stored.unwrap_err(), first.unwrap_err()] {
+        assert_eq!(error.kind(), onward::ErrorKind::Database);
+        assert!(error.to_string().contains("`onward::migrate(&pool)` creates"), "{error}");
+    }
 }
 
 async fn run_twice<B: Db>(db: Fixture<B>) {

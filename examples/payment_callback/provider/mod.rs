@@ -64,6 +64,26 @@ pub enum Message {
     Ignored(Ignored),
 }
 
+impl Message {
+    /// The id that the provider gave this notification.
+    pub fn delivery_id(&self) -> &str {
+        match self {
+            Self::Paid(payment) => &payment.delivery_id,
+            Self::Refunded(refund) => &refund.delivery_id,
+            Self::Ignored(ignored) => &ignored.delivery_id,
+        }
+    }
+
+    /// The order and the payment; empty where the message speaks of none.
+    pub fn names(&self) -> (String, String) {
+        match self {
+            Self::Paid(payment) => (payment.order_no.clone(), payment.trade_no.clone()),
+            Self::Refunded(refund) => (refund.order_no.clone(), refund.trade_no.clone()),
+            Self::Ignored(_) => (String::new(), String::new()),
+        }
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Payment {
     pub provider: Provider,
@@ -75,8 +95,8 @@ pub struct Payment {
     /// Lower case, `cny`.
     pub currency: String,
     pub paid_at: DateTime<Utc>,
-    /// Theirs: this notification. A payment may be told under several of these, so it serves for
-    /// the records only and never tells two payments apart.
+    /// Theirs: this notification. A payment may be told under several of these, so it turns repeats
+    /// of the notification away at the door and never tells two payments apart.
     pub delivery_id: String,
 }
 
@@ -189,6 +209,17 @@ pub fn waves(file: &str) -> Vec<Vec<(usize, &str)>> {
     }
     waves.retain(|wave| !wave.is_empty());
     waves
+}
+
+/// One line as the bytes that arrived, nothing of it believed yet.
+pub fn raw(line: &str) -> onward::inbox::Message {
+    let (name, rest) = line.split_once('\t').unwrap_or((line, ""));
+    match rest.split_once('\t') {
+        Some((header, body)) if name == "stripe" => {
+            onward::inbox::Message::new(body).header("stripe-signature", header)
+        }
+        _ => onward::inbox::Message::new(rest),
+    }
 }
 
 /// Reads one line as the callback that it stands for.

@@ -25,11 +25,3 @@ CREATE TABLE shop_deductions (
     article  VARCHAR(128) NOT NULL,
     quantity BIGINT NOT NULL
 );
-
--- What a person has to look at, and what only has to be known.
-CREATE TABLE shop_records (
-    line     BIGINT PRIMARY KEY,
-    word     VARCHAR(128) NOT NULL,
-    order_no VARCHAR(128) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
-    detail   TEXT NOT NULL
-);

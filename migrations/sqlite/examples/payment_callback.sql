@@ -24,11 +24,3 @@ CREATE TABLE shop_deductions (
     article  TEXT NOT NULL,
     quantity INTEGER NOT NULL
 );
-
--- What a person has to look at, and what only has to be known.
-CREATE TABLE shop_records (
-    line     INTEGER PRIMARY KEY,
-    word     TEXT NOT NULL,
-    order_no TEXT NOT NULL,
-    detail   TEXT NOT NULL
-);
