@@ -33,12 +33,6 @@ pub mod journalled {
     }
 }
 
-/// An order to be paid, in the form that its rival takes.
-pub enum Todo {
-    Plain(Order<Pending>),
-    Journalled(journalled::Order<journalled::Pending>),
-}
-
 const TABLE: &str = "CREATE TABLE orders (id BIGINT NOT NULL PRIMARY KEY, amount_cents BIGINT NOT NULL,
     article VARCHAR(64) NOT NULL,
     status VARCHAR(16) NOT NULL, version BIGINT NOT NULL, trade_no VARCHAR(64) UNIQUE)";
@@ -57,12 +51,8 @@ pub struct Known {
 }
 
 impl Known {
-    pub fn new(order: &Todo, trade_no: String) -> Self {
-        let (id, version) = match order {
-            Todo::Plain(order) => (order.id, order.version()),
-            Todo::Journalled(order) => (order.id, order.version()),
-        };
-        Self { id, version, trade_no }
+    pub fn new(order: &Order<Pending>, trade_no: String) -> Self {
+        Self { id: order.id, version: order.version(), trade_no }
     }
 }
 
@@ -126,23 +116,26 @@ pub async fn entries<B: Rivals>(pool: &Pool<B>) -> Result<usize, BoxError> {
     Ok(usize::try_from(B::count(pool, "SELECT COUNT(*) FROM order_journal").await?)?)
 }
 
-/// All pending orders by their keys as a rival takes them, with what pays them.
-pub async fn pending<B: Rivals>(pool: &Pool<B>, with_journal: bool) -> Result<Vec<(Todo, String)>, BoxError> {
-    let mut all = Vec::new();
-    if with_journal {
-        every!(journalled::Order<journalled::Pending>, pool, |order: journalled::Order<
-            journalled::Pending,
-        >| {
-            let trade_no = trade_no(order.id);
-            all.push((Todo::Journalled(order), trade_no));
-        });
-    } else {
-        every!(Order<Pending>, pool, |order: Order<Pending>| {
-            let trade_no = trade_no(order.id);
-            all.push((Todo::Plain(order), trade_no));
-        });
-    }
-    Ok(all)
+/// The handles of all pending orders by their keys, with what pays them.
+pub async fn handles<B: Rivals>(pool: &Pool<B>) -> Result<Vec<(Order<Pending>, String)>, BoxError> {
+    let mut handles = Vec::new();
+    every!(Order<Pending>, pool, |order: Order<Pending>| {
+        let trade_no = trade_no(order.id);
+        handles.push((order, trade_no));
+    });
+    Ok(handles)
+}
+
+type Journalled = journalled::Order<journalled::Pending>;
+
+/// The same with the lifecycle that has a journal.
+pub async fn journalled_handles<B: Rivals>(pool: &Pool<B>) -> Result<Vec<(Journalled, String)>, BoxError> {
+    let mut handles = Vec::new();
+    every!(Journalled, pool, |order: Journalled| {
+        let trade_no = trade_no(order.id);
+        handles.push((order, trade_no));
+    });
+    Ok(handles)
 }
 
 /// Several statements without arguments.

@@ -1,8 +1,9 @@
 //! Rivals take turns, round by round; a row is the median of the rounds' ratios.
 
 use crate::{
-    orders::{entries, paid, pending, prepare},
+    orders::{entries, paid, prepare},
     rivals::Rivals,
+    todo::pending,
     turn::Rival,
 };
 use onward::BoxError;
@@ -30,7 +31,11 @@ impl Length {
     pub const FULL: Self =
         Self { limit: Duration::from_secs(30), turn: Duration::from_millis(200), parts: 10, outside: 4 };
     pub const SHORT: Self =
-        Self { limit: Duration::from_secs(5), turn: Duration::from_millis(60), parts: 5, outside: 2 };
+        Self { limit: Duration::from_secs(4), turn: Duration::from_millis(60), parts: 5, outside: 2 };
+
+    pub fn is_short(self) -> bool {
+        self.limit == Self::SHORT.limit
+    }
 }
 
 /// A median of fewer says nothing.

@@ -1,9 +1,6 @@
 //! One rival's turn: as many tasks as there are callers, each of which takes the next order until none is left.
 
-use crate::{
-    orders::{Known, Todo},
-    rivals::Rivals,
-};
+use crate::{rivals::Rivals, todo::Todo};
 use onward::BoxError;
 use sqlx::{Pool, pool::PoolConnection};
 use std::{
@@ -112,7 +109,7 @@ async fn step<B: Rivals>(
             Ok(())
         }
         (_, order, place) => {
-            let known = Known::new(&order, trade_no);
+            let known = order.known(trade_no);
             let mut taken;
             let connection: &mut B::Connection = match place {
                 Place::Held(held) => held,
