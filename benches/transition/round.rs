@@ -31,7 +31,7 @@ impl Length {
     pub const FULL: Self =
         Self { limit: Duration::from_secs(30), turn: Duration::from_millis(200), parts: 10, outside: 4 };
     pub const SHORT: Self =
-        Self { limit: Duration::from_secs(4), turn: Duration::from_millis(60), parts: 5, outside: 2 };
+        Self { limit: Duration::from_secs(3), turn: Duration::from_millis(60), parts: 5, outside: 2 };
 
     pub fn is_short(self) -> bool {
         self.limit == Self::SHORT.limit
