@@ -38,7 +38,7 @@ async fn run(mode: &str, count: usize) -> Result<(), BoxError> {
 
     let options = SqlitePoolOptions::new().max_connections(1).test_before_acquire(false);
     let pool = options.connect("sqlite::memory:").await?;
-    Sqlite::script(&pool, orders::TABLE.into()).await?;
+    Sqlite::script(&pool, orders::tables::<Sqlite>()?).await?;
     orders::prepare(&pool, count).await?;
     let handles = orders::handles(&pool).await?;
     let known =

@@ -1,7 +1,7 @@
 //! Attempts beside the same by hand and beside a locked read, on a pool and on held connections.
 
 use crate::{
-    orders::TABLE,
+    orders::tables,
     rivals::Rivals,
     round::{Length, Outside, Rounds},
     turn::{Rival, Work},
@@ -30,7 +30,7 @@ pub async fn pool<B: Rivals>(
 }
 
 pub async fn table<B: Rivals>(pool: &Pool<B>) -> Result<(), BoxError> {
-    B::script(pool, format!("DROP TABLE IF EXISTS orders; {TABLE}")).await
+    B::script(pool, tables::<B>()?).await
 }
 
 pub async fn run<B: Rivals>(

@@ -1,9 +1,13 @@
-//! The order that all rivals move from `Pending` to `Paid`, and the rows of one round.
+//! The order that all rivals move from `Pending` to `Paid`, with and without a journal, and the rows of one round.
 
 use crate::rivals::Rivals;
-use onward::BoxError;
+use onward::{BoxError, Lifecycle as _};
 use sqlx::{AssertSqlSafe, Pool};
-use std::fmt::Write as _;
+use std::{
+    collections::hash_map::RandomState,
+    fmt::Write as _,
+    hash::{BuildHasher, Hasher as _},
+};
 
 onward::lifecycle! {
     pub struct Order in "orders";
@@ -15,9 +19,29 @@ onward::lifecycle! {
     transitions { pay: Pending -> Paid by trade_no; }
 }
 
-pub const TABLE: &str = "CREATE TABLE orders (id BIGINT NOT NULL PRIMARY KEY, amount_cents BIGINT NOT NULL,
+/// The same order in the same table, with a journal.
+pub mod journalled {
+    onward::lifecycle! {
+        pub struct Order in "orders";
+        pub struct OrderRow { id: i64, amount_cents: i64, article: String }
+        pub enum AnyOrder: OrderStatus {
+            Pending,
+            Paid { trade_no: String },
+        }
+        transitions { pay: Pending -> Paid by trade_no; }
+        journal in "order_journal";
+    }
+}
+
+const TABLE: &str = "CREATE TABLE orders (id BIGINT NOT NULL PRIMARY KEY, amount_cents BIGINT NOT NULL,
     article VARCHAR(64) NOT NULL,
     status VARCHAR(16) NOT NULL, version BIGINT NOT NULL, trade_no VARCHAR(64) UNIQUE)";
+
+/// Both tables, anew.
+pub fn tables<B: Rivals>() -> Result<String, BoxError> {
+    let journal = journalled::AnyOrder::DESCRIPTION.journal_table::<B>()?;
+    Ok(format!("DROP TABLE IF EXISTS orders; DROP TABLE IF EXISTS order_journal; {TABLE}; {journal}"))
+}
 
 /// What a hand-written step knows beforehand, as a handle does.
 pub struct Known {
@@ -30,6 +54,12 @@ impl Known {
     pub fn new(order: &Order<Pending>, trade_no: String) -> Self {
         Self { id: order.id, version: order.version(), trade_no }
     }
+}
+
+/// What a hand-written entry tells its attempt by: 128 random bits as text, as the crate's own.
+pub fn attempt_id() -> String {
+    let random = || RandomState::new().build_hasher().finish();
+    format!("{:016x}{:016x}", random(), random())
 }
 
 /// The number that pays this order; a number, so that pgbench can compute it too.
@@ -54,41 +84,58 @@ pub async fn prepare<B: Rivals>(pool: &Pool<B>, count: usize) -> Result<(), BoxE
     B::script(pool, B::SETTLE.into()).await
 }
 
-/// How many orders were paid, each exactly once.
-pub async fn paid<B: Rivals>(pool: &Pool<B>) -> Result<usize, BoxError> {
-    let mut after = None;
-    let mut paid = 0;
-    loop {
-        let page = Order::<Paid>::list(pool, after, 1000).await?;
-        for order in page.rows {
-            let order = order?;
-            if order.version() == 1 && order.trade_no == trade_no(order.id) {
-                paid += 1;
+/// The orders in a state, page by page.
+macro_rules! every {
+    ($order:ty, $pool:expr, $each:expr) => {{
+        let mut after = None;
+        let mut each = $each;
+        loop {
+            let page = <$order>::list($pool, after, 1000).await?;
+            for order in page.rows {
+                each(order?);
+            }
+            match page.next {
+                Some(next) => after = Some(next),
+                None => break,
             }
         }
-        match page.next {
-            Some(next) => after = Some(next),
-            None => return Ok(paid),
-        }
-    }
+    }};
 }
 
-/// The handles of all pending orders, with what pays them.
+/// How many orders were paid, each exactly once.
+pub async fn paid<B: Rivals>(pool: &Pool<B>) -> Result<usize, BoxError> {
+    let mut paid = 0;
+    every!(Order<Paid>, pool, |order: Order<Paid>| {
+        paid += usize::from(order.version() == 1 && order.trade_no == trade_no(order.id));
+    });
+    Ok(paid)
+}
+
+/// How many entries the journal has.
+pub async fn entries<B: Rivals>(pool: &Pool<B>) -> Result<usize, BoxError> {
+    Ok(usize::try_from(B::count(pool, "SELECT COUNT(*) FROM order_journal").await?)?)
+}
+
+/// The handles of all pending orders by their keys, with what pays them.
 pub async fn handles<B: Rivals>(pool: &Pool<B>) -> Result<Vec<(Order<Pending>, String)>, BoxError> {
-    let mut after = None;
     let mut handles = Vec::new();
-    loop {
-        let page = Order::<Pending>::list(pool, after, 1000).await?;
-        for order in page.rows {
-            let order = order?;
-            let trade_no = trade_no(order.id);
-            handles.push((order, trade_no));
-        }
-        match page.next {
-            Some(next) => after = Some(next),
-            None => return Ok(handles),
-        }
-    }
+    every!(Order<Pending>, pool, |order: Order<Pending>| {
+        let trade_no = trade_no(order.id);
+        handles.push((order, trade_no));
+    });
+    Ok(handles)
+}
+
+type Journalled = journalled::Order<journalled::Pending>;
+
+/// The same with the lifecycle that has a journal.
+pub async fn journalled_handles<B: Rivals>(pool: &Pool<B>) -> Result<Vec<(Journalled, String)>, BoxError> {
+    let mut handles = Vec::new();
+    every!(Journalled, pool, |order: Journalled| {
+        let trade_no = trade_no(order.id);
+        handles.push((order, trade_no));
+    });
+    Ok(handles)
 }
 
 /// Several statements without arguments.

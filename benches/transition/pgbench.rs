@@ -1,4 +1,5 @@
-//! `PostgreSQL`'s own benchmark program with the same two scripts: what the server itself gains by the one statement.
+//! `PostgreSQL`'s own benchmark program with the same scripts: what the server itself gains by the one statement, and
+//! what a journal costs it.
 
 use crate::{orders::FIRST_TRADE, round::Outside};
 use onward::BoxError;
@@ -13,15 +14,30 @@ const GUARDED: &str = "UPDATE orders SET status = :paid, version = version + 1, 
 const LOCKING: &str = "BEGIN;\nSELECT status, version FROM orders WHERE id = :id FOR UPDATE;\n\
     UPDATE orders SET status = :paid, version = version + 1, trade_no = :trade WHERE id = :id;\nCOMMIT;\n";
 
+/// The one statement that the crate sends. pgbench knows no texts, so an attempt's identity is a shorter number.
+const JOURNAL: &str = "\\set next :version + 1\n\\set attempt random(1000000000000000000, 9000000000000000000)\n\
+    WITH moved AS (UPDATE orders SET status = :paid, version = version + 1, trade_no = :trade \
+    WHERE id = :id AND status = :pending AND version = :version RETURNING 1) \
+    INSERT INTO order_journal (row_key, version, transition, from_state, to_state, cause, sole_cause, actor, \
+    request_id, attempt_id, at) SELECT :id, :next, :pay, :pending, :paid, :trade, :trade, NULL, NULL, :attempt, \
+    CURRENT_TIMESTAMP FROM moved;\n";
+
+/// Which two scripts it runs, and whether they leave entries in the journal.
+pub type Pair = [(&'static str, bool); 2];
+
+pub const LOCKED: Pair = [("pgbench", false), ("pgbench-locking", false)];
+pub const JOURNALLED: Pair = [("pgbench", false), ("pgbench-journal", true)];
+
 pub struct Pgbench {
     program: PathBuf,
+    pair: Pair,
     scripts: tempfile::TempDir,
     url: String,
 }
 
 impl Pgbench {
     /// Beside the server programs, which Debian keeps out of PATH, or in PATH.
-    pub fn find(url: &str) -> Result<Self, BoxError> {
+    pub fn find(url: &str, pair: Pair) -> Result<Self, BoxError> {
         let versions = fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
         let mut folders: Vec<PathBuf> = versions.map(|entry| entry.path().join("bin")).collect();
         folders.sort();
@@ -30,15 +46,18 @@ impl Pgbench {
             return Err("`pgbench` was not found, neither beside the server programs nor in PATH".into());
         };
         let scripts = tempfile::tempdir()?;
-        fs::write(scripts.path().join("pgbench"), format!("{NEXT}{GUARDED}"))?;
-        fs::write(scripts.path().join("pgbench-locking"), format!("{NEXT}{LOCKING}"))?;
-        Ok(Self { program, scripts, url: url.into() })
+        for (name, script) in
+            [("pgbench", GUARDED), ("pgbench-locking", LOCKING), ("pgbench-journal", JOURNAL)]
+        {
+            fs::write(scripts.path().join(name), format!("{NEXT}{script}"))?;
+        }
+        Ok(Self { program, pair, scripts, url: url.into() })
     }
 }
 
 impl Outside for Pgbench {
-    fn names(&self) -> [&'static str; 2] {
-        ["pgbench", "pgbench-locking"]
+    fn names(&self) -> Pair {
+        self.pair
     }
 
     fn run(&self, name: &str, callers: usize, count: usize) -> Result<f64, BoxError> {
@@ -49,7 +68,9 @@ impl Outside for Pgbench {
         pgbench.arg(format!("--transactions={each}")).arg("--file");
         pgbench.arg(self.scripts.path().join(name));
         let numbers = [format!("each={each}"), format!("first={FIRST_TRADE}")];
-        for define in ["i=0", "version=0", "paid=paid", "pending=pending", &numbers[0], &numbers[1]] {
+        for define in
+            ["i=0", "version=0", "paid=paid", "pending=pending", "pay=pay", &numbers[0], &numbers[1]]
+        {
             pgbench.args(["--define", define]);
         }
         let output = pgbench.arg(&self.url).output()?;

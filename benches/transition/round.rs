@@ -1,8 +1,9 @@
 //! Rivals take turns, round by round; a row is the median of the rounds' ratios.
 
 use crate::{
-    orders::{handles, paid, prepare},
+    orders::{entries, paid, prepare},
     rivals::Rivals,
+    todo::pending,
     turn::Rival,
 };
 use onward::BoxError;
@@ -30,7 +31,11 @@ impl Length {
     pub const FULL: Self =
         Self { limit: Duration::from_secs(30), turn: Duration::from_millis(200), parts: 10, outside: 4 };
     pub const SHORT: Self =
-        Self { limit: Duration::from_secs(5), turn: Duration::from_millis(60), parts: 5, outside: 2 };
+        Self { limit: Duration::from_secs(3), turn: Duration::from_millis(60), parts: 5, outside: 2 };
+
+    pub fn is_short(self) -> bool {
+        self.limit == Self::SHORT.limit
+    }
 }
 
 /// A median of fewer says nothing.
@@ -38,8 +43,8 @@ const FEWEST: usize = 3;
 
 /// A program other than this one that moves orders 1 to `count` and says how many in a second.
 pub trait Outside: Sync {
-    /// The names of what it can run.
-    fn names(&self) -> [&'static str; 2];
+    /// The names of what it can run, and whether that leaves entries in the journal.
+    fn names(&self) -> [(&'static str, bool); 2];
     fn run(&self, name: &str, callers: usize, count: usize) -> Result<f64, BoxError>;
 }
 
@@ -122,24 +127,33 @@ async fn round<B: Rivals>(
     let mut times = vec![Duration::ZERO; rivals.len()];
     let all = count * rivals.len();
     prepare(pool, all).await?;
-    let mut handles = handles(pool).await?.into_iter();
+    // Both forms advance together, so that a key is moved once.
+    let mut todo = [Vec::new().into_iter(), Vec::new().into_iter()];
+    for journalled in [false, true] {
+        if rivals.iter().any(|rival| rival.journalled == journalled) {
+            todo[usize::from(journalled)] = pending(pool, journalled).await?.into_iter();
+        }
+    }
     let part = count.div_ceil(parts);
     for start in (0..count).step_by(part) {
         for turn in shuffled(0..rivals.len()) {
-            let orders = handles.by_ref().take(part.min(count - start)).collect();
+            let part = part.min(count - start);
+            let [plain, journalled] = todo.each_mut().map(|all| all.by_ref().take(part).collect());
+            let orders = if rivals[turn].journalled { journalled } else { plain };
             times[turn] += rivals[turn].turn(callers, orders).await?;
         }
     }
-    all_paid(pool, all).await?;
+    let journalled = rivals.iter().filter(|rival| rival.journalled).count();
+    all_paid(pool, all, count * journalled).await?;
     #[allow(clippy::cast_precision_loss)]
     let speed = |time: Duration| count as f64 / time.as_secs_f64();
     let mut speeds: Vec<_> =
         rivals.iter().zip(times).map(|(rival, time)| (rival.name, speed(time))).collect();
     if let Some((outside, count)) = outside {
-        for name in shuffled(outside.names()) {
+        for (name, journalled) in shuffled(outside.names()) {
             prepare(pool, count).await?;
             speeds.push((name, outside.run(name, callers, count)?));
-            all_paid(pool, count).await?;
+            all_paid(pool, count, if journalled { count } else { 0 }).await?;
         }
     }
     Ok(speeds)
@@ -151,10 +165,13 @@ fn shuffled<T>(all: impl IntoIterator<Item = T>) -> Vec<T> {
     all
 }
 
-async fn all_paid<B: Rivals>(pool: &Pool<B>, count: usize) -> Result<(), BoxError> {
-    match paid(pool).await? {
-        paid if paid == count => Ok(()),
-        paid => Err(format!("{paid} of {count} orders were paid").into()),
+async fn all_paid<B: Rivals>(pool: &Pool<B>, count: usize, journalled: usize) -> Result<(), BoxError> {
+    match (paid(pool).await?, entries(pool).await?) {
+        (paid, entries) if paid == count && entries == journalled => Ok(()),
+        (paid, entries) => {
+            let text = format!("{paid} of {count} orders were paid, with {entries} of {journalled} entries");
+            Err(text.into())
+        }
     }
 }
 

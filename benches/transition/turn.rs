@@ -1,9 +1,6 @@
 //! One rival's turn: as many tasks as there are callers, each of which takes the next order until none is left.
 
-use crate::{
-    orders::{Known, Order, Pending},
-    rivals::Rivals,
-};
+use crate::{rivals::Rivals, todo::Todo};
 use onward::BoxError;
 use sqlx::{Pool, pool::PoolConnection};
 use std::{
@@ -16,8 +13,11 @@ use tokio::task::JoinSet;
 #[derive(Clone, Copy)]
 pub enum Work {
     Hand,
+    /// With a journal, if the order has one.
     Apply,
     Locking,
+    /// The guarded statement and the entry in the journal, in a transaction.
+    HandJournal,
 }
 
 pub struct Rival<B: Rivals> {
@@ -26,23 +26,27 @@ pub struct Rival<B: Rivals> {
     pub pool: Pool<B>,
     /// Each caller keeps one connection for the whole turn.
     pub held: bool,
+    /// Whether what it moves leaves entries in the journal.
+    pub journalled: bool,
 }
 
 impl<B: Rivals> Rival<B> {
     pub fn pooled(name: &'static str, work: Work, pool: &Pool<B>) -> Self {
-        Self { name, work, pool: pool.clone(), held: false }
+        let journalled = matches!(work, Work::HandJournal);
+        Self { name, work, pool: pool.clone(), held: false, journalled }
     }
 
     pub fn held(name: &'static str, work: Work, pool: &Pool<B>) -> Self {
-        Self { name, work, pool: pool.clone(), held: true }
+        Self { held: true, ..Self::pooled(name, work, pool) }
+    }
+
+    /// The same with the lifecycle that has a journal.
+    pub fn journalled(self) -> Self {
+        Self { journalled: true, ..self }
     }
 
     /// Moves these orders.
-    pub async fn turn(
-        &self,
-        callers: usize,
-        orders: Vec<(Order<Pending>, String)>,
-    ) -> Result<Duration, BoxError> {
+    pub async fn turn(&self, callers: usize, orders: Vec<(Todo, String)>) -> Result<Duration, BoxError> {
         let orders = Arc::new(Mutex::new(orders.into_iter()));
         let mut places = Vec::new();
         // Where there is but one connection, a single caller holds it.
@@ -84,20 +88,28 @@ enum Place<B: Rivals> {
 async fn step<B: Rivals>(
     place: &mut Place<B>,
     work: Work,
-    order: Order<Pending>,
+    order: Todo,
     trade_no: String,
 ) -> Result<(), BoxError> {
-    match (work, place) {
-        (Work::Apply, Place::Pool(pool)) => {
+    match (work, order, place) {
+        (Work::Apply, Todo::Plain(order), Place::Pool(pool)) => {
             order.pay(trade_no).apply(&*pool).await?.applied()?;
             Ok(())
         }
-        (Work::Apply, Place::Held(connection)) => {
+        (Work::Apply, Todo::Plain(order), Place::Held(connection)) => {
             order.pay(trade_no).apply(connection).await?.applied()?;
             Ok(())
         }
-        (_, place) => {
-            let known = Known::new(&order, trade_no);
+        (Work::Apply, Todo::Journalled(order), Place::Pool(pool)) => {
+            order.pay(trade_no).apply(&*pool).await?.applied()?;
+            Ok(())
+        }
+        (Work::Apply, Todo::Journalled(order), Place::Held(connection)) => {
+            order.pay(trade_no).apply(connection).await?.applied()?;
+            Ok(())
+        }
+        (_, order, place) => {
+            let known = order.known(trade_no);
             let mut taken;
             let connection: &mut B::Connection = match place {
                 Place::Held(held) => held,
@@ -108,6 +120,7 @@ async fn step<B: Rivals>(
             };
             let rows = match work {
                 Work::Locking => B::locking(connection, &known).await?,
+                Work::HandJournal => B::hand_journal(connection, &known).await?,
                 Work::Hand | Work::Apply => B::hand(connection, &known).await?,
             };
             if rows == 1 { Ok(()) } else { Err(format!("{rows} rows were moved instead of one").into()) }

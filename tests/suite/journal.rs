@@ -3,6 +3,7 @@
 mod causes;
 mod history;
 mod requests;
+mod table;
 mod together;
 #[cfg(any(feature = "postgres", feature = "mysql"))]
 mod unsettled;
