@@ -34,6 +34,7 @@ use crate::{
     row::{Stored, arguments, unbound},
     statement::{Bind, Statement},
 };
+use std::time::SystemTime;
 
 /// What an entry says beside key, guards, version and time, in the order of the journal's columns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,15 +73,16 @@ impl Stamp {
     }
 }
 
-/// 128 random bits as text.
+/// 128 bits as text: 80 of them random, behind the milliseconds since 1970, so that an index grows at its end.
 fn fresh_identity() -> Result<String, Error> {
     let mut bytes = [0; 16];
-    getrandom::fill(&mut bytes).map_err(|error| {
+    getrandom::fill(&mut bytes[6..]).map_err(|error| {
         Error::new(ErrorKind::Database, "")
             .note("the system gives no random numbers")
             .source(error.to_string())
     })?;
-    Ok(format!("{:032x}", u128::from_be_bytes(bytes)))
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    Ok(format!("{:032x}", u128::from_be_bytes(bytes) | (since.as_millis() & ((1 << 48) - 1)) << 80))
 }
 
 /// What a plan knows of the entry of its write.

@@ -11,8 +11,7 @@ use crate::{
 use std::fmt::Write;
 
 impl Description {
-    /// The SQL that creates the journal's table on a database, for a migration: statements without arguments, that do
-    /// nothing where the table is there already.
+    /// The SQL that creates the journal's table on a database, for a migration of yours: statements without arguments.
     ///
     /// Its unique indexes are the last word on "one entry a version", "one request, one step" and "one payment, one
     /// order". Nothing may be written to it but by onward.
@@ -25,6 +24,7 @@ impl Description {
     /// use onward::{Lifecycle, sqlx};
     ///
     /// let sql = AnyOrder::DESCRIPTION.journal_table::<sqlx::Sqlite>()?;
+    /// # let sql = sql.replace("order_journal", "another");
     /// sqlx::raw_sql(sqlx::AssertSqlSafe(sql)).execute(&db).await?;
     /// # Ok(())
     /// # }
@@ -42,8 +42,7 @@ impl Description {
         };
         let name = |name: &str| quoted(dialect, name);
         let mut place = Vec::new();
-        let mut sql =
-            format!("CREATE TABLE{} {} (\n", if partial { "" } else { " IF NOT EXISTS" }, name(journal));
+        let mut sql = format!("CREATE TABLE {} (\n", name(journal));
         for (part, column) in self.place().map(|column| &self.columns[column]).enumerate() {
             let own = name(if part == 0 { KEY } else { column.column });
             let _ = writeln!(sql, "    {own} {} NOT NULL,", self.column_type(dialect, column)?);
@@ -70,7 +69,7 @@ impl Description {
                     name(journal)
                 );
             }
-            return Ok(unless_there(&sql));
+            return Ok(sql);
         }
         for (_, columns) in optional {
             let _ = write!(sql, ",\n    UNIQUE {columns}");
@@ -107,12 +106,6 @@ fn has_partial_indexes(dialect: Dialect) -> bool {
         Dialect::Postgres => true,
         Dialect::Sqlite | Dialect::MySql => false,
     }
-}
-
-/// `IF NOT EXISTS` for a table together with its indexes. For an index it would look at a name of the index, which a
-/// table renamed meanwhile has kept: the new one would be without, and nobody told.
-fn unless_there(sql: &str) -> String {
-    format!("DO $onward$ BEGIN\n{sql}EXCEPTION WHEN duplicate_table THEN NULL;\nEND $onward$;\n")
 }
 
 fn field_type(dialect: Dialect, field: Field) -> &'static str {
