@@ -86,6 +86,11 @@ pub(crate) async fn try_once<B: Backend, P: PlanOn<B>>(
                 return Ok(Tried::WonBefore);
             }
             match heard(plan, stamp, &evidence, ruling, found.version(), violated.is_some()) {
+                // Its entry may be that of a write which came between the two reads; then the row has moved by now.
+                Ok(Ruling::Clash(Clash::Behind)) if violated.is_some() && repeats < REPEATS => {
+                    repeats += 1;
+                    continue;
+                }
                 Ok(heard) => ruling = heard,
                 Err((clash, holder)) => {
                     let holder = Some(holder);
@@ -150,6 +155,10 @@ async fn missing<B: Backend, P: PlanOn<B>>(
             return Ok(Some(Tried::WonBefore));
         }
         refusal = evidence.refusal(plan, stamp, None);
+        // Its entry may be that of a row which came between the two reads.
+        if refusal == Refusal::Ahead && P::CREATES && !last {
+            return Ok(None);
+        }
     }
     if !P::CREATES {
         return Ok(Some(Tried::Lost(Loss::NotFound)));
