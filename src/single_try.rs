@@ -4,7 +4,7 @@ use crate::{
     backend::Backend,
     error::{Error, ErrorKind},
     fault::Fault,
-    journal::{Evidence, Refusal, Stamp, Taken, entry},
+    journal::{AMEND, Evidence, Refusal, Stamp, Taken, entry},
     lifecycle::Lifecycle,
     outcome::{Clash, Conflict, Loss},
     plan::{Plan, PlanOn, Prepared, Ready, Ruling, Verdict},
@@ -79,7 +79,7 @@ pub(crate) async fn try_once<B: Backend, P: PlanOn<B>>(
         };
 
         let Verdict { found, mut ruling } = plan.judge(row).map_err(Fault::Other)?;
-        if (fencing || violated.is_some() || asks_journal(plan, ruling))
+        if (fencing || violated.is_some() || asks_journal(plan, stamp, ruling))
             && let Some(evidence) = Evidence::read::<B, P>(plan, stamp, connection, theirs).await?
         {
             if fencing && evidence.is_ours(stamp) {
@@ -189,13 +189,17 @@ async fn write_planned<B: Backend, P: PlanOn<B>>(
 }
 
 /// Whether the row alone leaves open what the journal may know.
-fn asks_journal<P: Plan>(plan: &P, ruling: Ruling) -> bool {
+fn asks_journal<P: Plan>(plan: &P, stamp: &Stamp, ruling: Ruling) -> bool {
     P::Any::DESCRIPTION.journal.is_some()
         && match ruling {
+            // Nothing in a row tells one amendment from another.
+            Ruling::Unmoved | Ruling::Clash(Clash::Stale | Clash::Moved) => {
+                plan.name() == AMEND && (stamp.request.is_some() || stamp.cause.is_some())
+            }
             Ruling::Clash(Clash::Aside) => true,
             // Being in the target counts, unless the journal says that another step led there.
             Ruling::Duplicate => !P::CREATES && plan.cause().is_none(),
-            _ => false,
+            Ruling::Clash(_) => false,
         }
 }
 
@@ -228,6 +232,9 @@ fn heard<P: Plan>(
                 Refusal::RequestTaken(key) => Err((Clash::UniqueTaken(Some(REQUEST)), key)),
                 Refusal::Unknown => Ok(ruling),
             }
+        }
+        Ruling::Unmoved | Ruling::Clash(Clash::Stale | Clash::Moved) if evidence.is_repeat(plan, stamp) => {
+            Ok(Ruling::Duplicate)
         }
         ruling => Ok(ruling),
     }

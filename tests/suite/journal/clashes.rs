@@ -6,7 +6,62 @@ use onward::Policy;
 use std::collections::BTreeSet;
 use tokio::task::JoinSet;
 
-on_every_database!(a_taken_cause_while_others_write, new_rows_at_once_by_a_request_that_is_taken,);
+on_every_database!(
+    an_amendment_for_the_same_cause,
+    a_repeat_from_an_old_handle,
+    the_same_request_for_another_cause,
+    a_taken_cause_while_others_write,
+    new_rows_at_once_by_a_request_that_is_taken,
+);
+
+async fn an_amendment_for_the_same_cause<B: Db>(db: Fixture<B>) {
+    orders(&db, 2).await;
+    let add = async |id, cause: &str| {
+        let attempt = any(&db, id).await.amend(|row| row.amount_cents += 10).cause(cause);
+        attempt.apply(&db.pool).await.unwrap().as_str()
+    };
+    assert_eq!(add(1, "L-1").await, "applied");
+    assert_eq!(add(1, "L-1").await, "duplicate");
+    assert_eq!(add(1, "L-2").await, "applied");
+    assert_eq!(add(1, "L-1").await, "duplicate");
+    assert_eq!(add(2, "L-1").await, "cause_taken");
+    let mut tx = onward::begin(&db.pool).await.unwrap();
+    let again = any(&db, 1).await.amend(|row| row.amount_cents += 10).cause("L-1");
+    assert_eq!(again.apply_in(&mut tx).await.unwrap().as_str(), "duplicate");
+    tx.commit().await.unwrap();
+    assert_eq!(entries(&db, 1).await, ["create:0", "amend:1", "amend:2"]);
+}
+
+/// Two deliveries of one request have read the row before either wrote, or the row has moved on since.
+async fn a_repeat_from_an_old_handle<B: Db>(db: Fixture<B>) {
+    orders(&db, 1).await;
+    let old = [pending(&db, 1).await, pending(&db, 1).await, pending(&db, 1).await, pending(&db, 1).await];
+    let [one, two, three, other] = old;
+    let add = |order: Order<super::Pending>, request: &str| {
+        order.amend(|row| row.amount_cents += 10).request_id(request)
+    };
+    assert_eq!(add(one, "R-1").apply(&db.pool).await.unwrap().as_str(), "applied");
+    assert_eq!(add(two, "R-1").apply(&db.pool).await.unwrap().as_str(), "duplicate");
+    assert_eq!(add(other, "R-2").apply(&db.pool).await.unwrap().as_str(), "stale");
+    // A guard that says no to what the request itself has made.
+    let checked = add(pending(&db, 1).await, "R-1").check(|order| order.amount_cents == 500);
+    assert_eq!(checked.apply(&db.pool).await.unwrap().as_str(), "duplicate");
+    let checked = add(pending(&db, 1).await, "R-2").check(|order| order.amount_cents == 500);
+    assert_eq!(checked.apply(&db.pool).await.unwrap().as_str(), "refused");
+    let _ = paid(&db, 1, "T-1").await;
+    let mut tx = onward::begin(&db.pool).await.unwrap();
+    assert_eq!(add(three, "R-1").apply_in(&mut tx).await.unwrap().as_str(), "duplicate");
+    tx.commit().await.unwrap();
+    assert_eq!(entries(&db, 1).await, ["create:0", "amend:1", "pay:2"]);
+}
+
+async fn the_same_request_for_another_cause<B: Db>(db: Fixture<B>) {
+    orders(&db, 1).await;
+    for (cause, told) in [("L-1", "applied"), ("L-1", "duplicate"), ("L-2", "other_cause")] {
+        let attempt = any(&db, 1).await.cancel().cause(cause).request_id("R-1");
+        assert_eq!(attempt.apply(&db.pool).await.unwrap().as_str(), told);
+    }
+}
 
 async fn a_taken_cause_while_others_write<B: Db>(db: Fixture<B>) {
     orders(&db, 2).await;
