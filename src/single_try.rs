@@ -4,7 +4,7 @@ use crate::{
     backend::Backend,
     error::{Error, ErrorKind},
     fault::Fault,
-    journal::{AMEND, Evidence, Refusal, Stamp, Taken, entry},
+    journal::{AMEND, Evidence, Logged, Refusal, Stamp, Taken, entry},
     lifecycle::Lifecycle,
     outcome::{Clash, Conflict, Loss},
     plan::{Plan, PlanOn, Prepared, Ready, Ruling, Verdict},
@@ -183,6 +183,9 @@ async fn write_planned<B: Backend, P: PlanOn<B>>(
     connection: &mut B::Connection,
     scope: &Scope<B>,
 ) -> Result<Written, Fault> {
+    if let Some(logged) = Logged::kept(plan, stamp) {
+        logged.fits::<P::Any>(stamp).map_err(Fault::Other)?;
+    }
     let prepared = plan.write(stamp).map_err(Fault::Other)?;
     let entry = entry::<B, P>(plan, stamp).map_err(Fault::Other)?;
     write::<B>(connection, scope, plan.name(), prepared, entry).await

@@ -160,8 +160,7 @@ impl<K> Seen<K> {
 }
 
 fn seen<B: Backend, A: Stored<B>>(row: &B::Row) -> Result<Seen<A::Key>, Error> {
-    let text =
-        |column| <B as Supports<String>>::get(row, column).map_err(|error| unreadable::<A>(column, error));
+    let text = |column| B::get_text(row, column).map_err(|error| unreadable::<A>(column, error));
     let required = |column| Ok::<_, Error>(text(column)?.unwrap_or_default());
     let version = <B as Supports<i64>>::get(row, 1).map_err(|error| unreadable::<A>(1, error))?;
     Ok(Seen {

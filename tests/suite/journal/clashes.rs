@@ -2,7 +2,7 @@
 
 use super::{AnyOrder, Order, agree, any, entries, orders, paid, pending, row};
 use crate::db::{Db, Fixture};
-use onward::Policy;
+use onward::{ErrorKind, Policy};
 use std::collections::BTreeSet;
 use tokio::task::JoinSet;
 
@@ -12,6 +12,8 @@ on_every_database!(
     the_same_request_for_another_cause,
     a_taken_cause_while_others_write,
     new_rows_at_once_by_a_request_that_is_taken,
+    names_are_told_apart_byte_by_byte,
+    names_that_are_too_long,
 );
 
 async fn an_amendment_for_the_same_cause<B: Db>(db: Fixture<B>) {
@@ -109,4 +111,43 @@ async fn new_rows_at_once_by_a_request_that_is_taken<B: Db>(db: Fixture<B>) {
         assert_eq!(told.iter().filter(|told| **told == "applied").count(), 1, "{told:?}");
     }
     agree(&db).await;
+}
+
+async fn names_are_told_apart_byte_by_byte<B: Db>(db: Fixture<B>) {
+    let names = ["T-1", "T-1 ", "t-1", "T-\u{301}1", " T-1"];
+    orders(&db, 5).await;
+    for (id, name) in (1..).zip(names) {
+        let attempt = pending(&db, id).await.pay(name.into()).request_id(name).actor(name);
+        assert_eq!(attempt.apply(&db.pool).await.unwrap().as_str(), "applied", "{name:?}");
+        let history = AnyOrder::history(&db.pool, id).await.unwrap();
+        let entry = &history.entries[1];
+        let kept = [&entry.cause, &entry.request_id, &entry.actor].map(|kept| kept.as_deref());
+        assert_eq!(kept, [Some(name); 3]);
+    }
+}
+
+/// A server without strict mode would cut them off.
+async fn names_that_are_too_long<B: Db>(db: Fixture<B>) {
+    orders(&db, 1).await;
+    let mut connection = db.pool.acquire().await.unwrap();
+    if B::ENGINE == "mariadb" {
+        B::run(&mut connection, "SET sql_mode = ''").await.unwrap();
+    }
+    let (most, more) = ("é".repeat(256), "é".repeat(257));
+    for (place, what) in ["cause", "request id", "actor"].into_iter().enumerate() {
+        let named = |name: &str, order: AnyOrder| {
+            let attempt = order.amend(|row| row.amount_cents += 10);
+            match place {
+                0 => attempt.cause(name),
+                1 => attempt.request_id(name),
+                _ => attempt.actor(name),
+            }
+        };
+        let error = named(&more, any(&db, 1).await).apply(&mut connection).await.unwrap_err();
+        assert_eq!((error.kind(), error.table()), (ErrorKind::TooLong, "order_journal"));
+        assert!(error.to_string().contains(&format!("the {what} has 514 bytes")), "{error}");
+        let outcome = named(&most, any(&db, 1).await).apply(&mut connection).await.unwrap();
+        assert_eq!(outcome.as_str(), "applied");
+    }
+    assert_eq!(entries(&db, 1).await, ["create:0", "amend:1", "amend:2", "amend:3"]);
 }
