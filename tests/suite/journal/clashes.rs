@@ -151,3 +151,21 @@ async fn names_that_are_too_long<B: Db>(db: Fixture<B>) {
     }
     assert_eq!(entries(&db, 1).await, ["create:0", "amend:1", "amend:2", "amend:3"]);
 }
+
+/// On MySQL a locking read of what is not there locks the gap.
+#[cfg(feature = "mysql")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_loser_in_an_open_transaction_holds_up_no_other_row() {
+    let db = sqlx::MySql::fresh(3).await;
+    orders(&db, 2).await;
+    let _ = pending(&db, 1).await.expire().apply(&db.pool).await.unwrap().applied().unwrap();
+    let mut tx = onward::begin(&db.pool).await.unwrap();
+    for _ in 0..30 {
+        assert_eq!(any(&db, 1).await.cancel().apply_in(&mut tx).await.unwrap().as_str(), "aside");
+    }
+    let attempt = pending(&db, 2).await.pay("T-1".into());
+    let limit = std::time::Duration::from_secs(10);
+    let outcome = tokio::time::timeout(limit, attempt.apply(&db.pool)).await.unwrap().unwrap();
+    assert_eq!(outcome.as_str(), "applied");
+    tx.rollback().await;
+}
