@@ -102,7 +102,7 @@ impl Inbox {
     /// # Errors
     ///
     /// [`ErrorKind::NotFound`] if there is none that needs attention under this number, [`ErrorKind::Busy`],
-    /// [`ErrorKind::Database`].
+    /// [`ErrorKind::CommitUnknown`] if the reply was lost, [`ErrorKind::Database`].
     pub fn give_back<'a, D: Access<'a>>(
         &self,
         db: D,

@@ -87,7 +87,7 @@ impl Claim {
     /// # Errors
     ///
     /// [`ErrorKind::ClaimLost`], [`ErrorKind::Busy`] (in a transaction [`ErrorKind::RestartTransaction`]),
-    /// [`ErrorKind::Database`].
+    /// [`ErrorKind::CommitUnknown`] if the reply was lost: mark it again, [`ErrorKind::Database`].
     pub fn duplicate<'a, D: Access<'a>>(&self, db: D) -> impl Future<Output = Result<(), Error>> + Send {
         self.marked(db.access(), Mark::Done(Status::Duplicate), None)
     }
