@@ -58,8 +58,9 @@ impl<P> Attempt<P> {
     /// The request that asks for this, for the `tracing` events of this attempt and for the journal.
     ///
     /// In a journal it is unique: a request does one step of one row. The same step of the same row again is a
-    /// [`Duplicate`](Outcome::Duplicate), also of `amend`; anything else is the conflict
-    /// [`UniqueTaken(Some("request_id"))`](crate::Clash::UniqueTaken).
+    /// [`Duplicate`](Outcome::Duplicate), also of `amend`, unless it names another cause; anything else is the conflict
+    /// [`UniqueTaken(Some("request_id"))`](crate::Clash::UniqueTaken). There it, the actor and the cause have at most 512
+    /// bytes each; longer ones are the error [`TooLong`](crate::ErrorKind::TooLong).
     pub fn request_id(mut self, id: impl Into<String>) -> Self {
         self.stamp.request = Some(id.into());
         self
@@ -102,7 +103,8 @@ impl<P> Attempt<P> {
 impl<P: Plan> Attempt<P> {
     /// Tries the step on its own: one statement for a winner, one more for a loser.
     ///
-    /// `db` is `&pool` or `&mut connection`; inside a transaction use [`apply_in`](Attempt::apply_in).
+    /// `db` is `&pool` or `&mut connection`; inside a transaction use [`apply_in`](Attempt::apply_in). On a pool it is safe
+    /// to drop at any await; a connection of yours on which it was dropped must be closed, except on SQLite.
     ///
     /// # Errors
     ///

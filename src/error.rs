@@ -64,7 +64,8 @@ pub enum ErrorKind {
     InTransaction,
     /// The claim on an entry of the inbox has run out and the entry was taken over or closed: roll back.
     ClaimLost,
-    /// A source, message id or business key is longer than its column; nothing was stored.
+    /// A source, message id or business key, or a cause, request id or actor for the journal, is longer than its column;
+    /// nothing was stored or applied.
     TooLong,
     /// `load`: the row has not reached this state yet; come back later.
     Behind,
@@ -144,7 +145,7 @@ impl ErrorKind {
             }
             Self::InTransaction => "the connection is inside a transaction",
             Self::ClaimLost => "the claim has run out and the entry was taken over; roll back",
-            Self::TooLong => "a name is too long for its column; nothing was stored",
+            Self::TooLong => "a name is too long for its column; nothing was stored or applied",
             Self::Behind => "the row is not there yet; come back later",
             Self::Past => "the row has been there and gone on; the message is late or repeated",
             Self::Aside => "the row went another way",

@@ -115,4 +115,12 @@ impl Fault {
             Self::Other(error) | Self::Broken(error) => error.table_or(table),
         }
     }
+
+    /// Likewise of a write that stands alone, or of a COMMIT: there a lost reply leaves open whether it took effect.
+    pub(crate) fn into_error_of_write(self, table: &'static str) -> Error {
+        match self {
+            Self::Unanswered(source) => Error::new(ErrorKind::CommitUnknown, table).source(source),
+            fault => fault.into_error(ErrorKind::Busy, table),
+        }
+    }
 }

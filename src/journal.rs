@@ -9,8 +9,9 @@
 //!   [`actor`](crate::Attempt::actor) are kept.
 //! - A COMMIT whose reply was lost is settled, instead of being unknown.
 //!
-//! The table is made by [`Description::journal_table`](crate::Description::journal_table). Nobody else may write to it. What
-//! happened before it was switched on is not in it, and that something is not in it proves nothing about that time.
+//! The table is made by [`Description::journal_table`](crate::Description::journal_table). Nobody else may write to it,
+//! and no trigger may keep an entry out. What happened before it was switched on is not in it, and that something is not
+//! in it proves nothing about that time.
 
 mod evidence;
 mod fence;
@@ -31,6 +32,7 @@ use crate::{
     error::{BoxError, Error, ErrorKind},
     lifecycle::Lifecycle,
     plan::{Plan, Prepared},
+    query::{KEY, fits},
     row::{Stored, arguments, unbound},
     statement::{Bind, Statement},
 };
@@ -108,6 +110,16 @@ impl Logged {
     /// What a plan knows, if there is a journal to keep it.
     pub(crate) fn kept<P: Plan>(plan: &P, stamp: &Stamp) -> Option<Self> {
         P::Any::DESCRIPTION.journal.map(|_| plan.logged(stamp))
+    }
+
+    /// Refuses what does not fit: cut off, two causes could become one.
+    pub(crate) fn fits<A: Lifecycle>(&self, stamp: &Stamp) -> Result<(), Error> {
+        let journal = A::DESCRIPTION.journal.unwrap_or_default();
+        let cause = self.cause.as_ref().map(|(cause, _)| cause);
+        let names =
+            [("cause", cause), ("request id", stamp.request.as_ref()), ("actor", stamp.actor.as_ref())];
+        let mut given = names.into_iter().filter_map(|(what, name)| Some((what, name?)));
+        given.try_for_each(|(what, name)| fits(name, KEY, what, journal))
     }
 
     /// Binds what only a statement with an entry has.

@@ -83,7 +83,7 @@ static UNLOCK_SESSION: Sql =
 /// # Errors
 ///
 /// [`ErrorKind::Database`], for instance without the right to create tables; [`ErrorKind::Busy`] if somebody else's
-/// migration took too long.
+/// migration took too long; [`ErrorKind::CommitUnknown`] if the reply to the COMMIT was lost. It can always run again.
 pub fn migrate<B: Backend>(pool: &Pool<B>) -> impl Future<Output = Result<(), Error>> + Send {
     async move {
         let mut restarts = restarts();
@@ -94,7 +94,7 @@ pub fn migrate<B: Backend>(pool: &Pool<B>) -> impl Future<Output = Result<(), Er
             };
             match (fault, restarts.next()) {
                 (Fault::Conflict(_), Some(delay)) => tokio::time::sleep(delay).await,
-                (fault, _) => return Err(fault.into_error(ErrorKind::Busy, TABLE).step("migrate")),
+                (fault, _) => return Err(fault.into_error_of_write(TABLE).step("migrate")),
             }
         }
     }

@@ -99,8 +99,8 @@ pub fn once<'t, S: Session>(
 ///
 /// # Errors
 ///
-/// [`ErrorKind::Busy`] when engine conflicts used up the restarts, [`ErrorKind::Database`]. What was forgotten by then
-/// stays so.
+/// [`ErrorKind::Busy`] when engine conflicts used up the restarts, [`ErrorKind::CommitUnknown`] if a reply was lost,
+/// [`ErrorKind::Database`]. What was forgotten by then stays so.
 pub fn forget_once<'a, D: Own<'a>>(
     db: D,
     source: &str,

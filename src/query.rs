@@ -149,7 +149,9 @@ pub(crate) async fn alone<B: Backend>(
         let lease = db.acquire().await;
         let mut lease = lease.map_err(|error| Error::new(ErrorKind::Database, table).source(error))?;
         let theirs = !lease.is_pooled() && settled_depth::<B>(lease.connection()).await > 0;
-        let fault = match query().run(lease.connection()).await {
+        let query = query();
+        let reads = query.sql.kind == Kind::Read;
+        let fault = match query.run(lease.connection()).await {
             Ok(done) => {
                 lease.release();
                 return Ok(done);
@@ -163,7 +165,8 @@ pub(crate) async fn alone<B: Backend>(
         match (fault, restarts.next()) {
             (Fault::Conflict(_), Some(delay)) if !theirs => tokio::time::sleep(delay).await,
             (fault, _) if theirs => return Err(fault.into_error(ErrorKind::RestartTransaction, table)),
-            (fault, _) => return Err(fault.into_error(ErrorKind::Busy, table)),
+            (fault, _) if reads => return Err(fault.into_error(ErrorKind::Busy, table)),
+            (fault, _) => return Err(fault.into_error_of_write(table)),
         }
     }
 }

@@ -4,7 +4,7 @@ use crate::{
     backend::Backend,
     error::{Error, ErrorKind},
     fault::Fault,
-    journal::{Evidence, Refusal, Stamp, Taken, entry},
+    journal::{AMEND, Evidence, Logged, Refusal, Stamp, Taken, entry},
     lifecycle::Lifecycle,
     outcome::{Clash, Conflict, Loss},
     plan::{Plan, PlanOn, Prepared, Ready, Ruling, Verdict},
@@ -79,13 +79,18 @@ pub(crate) async fn try_once<B: Backend, P: PlanOn<B>>(
         };
 
         let Verdict { found, mut ruling } = plan.judge(row).map_err(Fault::Other)?;
-        if (fencing || violated.is_some() || asks_journal(plan, ruling))
+        if (fencing || violated.is_some() || asks_journal(plan, stamp, ruling))
             && let Some(evidence) = Evidence::read::<B, P>(plan, stamp, connection, theirs).await?
         {
             if fencing && evidence.is_ours(stamp) {
                 return Ok(Tried::WonBefore);
             }
             match heard(plan, stamp, &evidence, ruling, found.version(), violated.is_some()) {
+                // Its entry may be that of a write which came between the two reads; then the row has moved by now.
+                Ok(Ruling::Clash(Clash::Behind)) if violated.is_some() && repeats < REPEATS => {
+                    repeats += 1;
+                    continue;
+                }
                 Ok(heard) => ruling = heard,
                 Err((clash, holder)) => {
                     let holder = Some(holder);
@@ -150,6 +155,10 @@ async fn missing<B: Backend, P: PlanOn<B>>(
             return Ok(Some(Tried::WonBefore));
         }
         refusal = evidence.refusal(plan, stamp, None);
+        // Its entry may be that of a row which came between the two reads.
+        if refusal == Refusal::Ahead && P::CREATES && !last {
+            return Ok(None);
+        }
     }
     if !P::CREATES {
         return Ok(Some(Tried::Lost(Loss::NotFound)));
@@ -174,19 +183,26 @@ async fn write_planned<B: Backend, P: PlanOn<B>>(
     connection: &mut B::Connection,
     scope: &Scope<B>,
 ) -> Result<Written, Fault> {
+    if let Some(logged) = Logged::kept(plan, stamp) {
+        logged.fits::<P::Any>(stamp).map_err(Fault::Other)?;
+    }
     let prepared = plan.write(stamp).map_err(Fault::Other)?;
     let entry = entry::<B, P>(plan, stamp).map_err(Fault::Other)?;
     write::<B>(connection, scope, plan.name(), prepared, entry).await
 }
 
 /// Whether the row alone leaves open what the journal may know.
-fn asks_journal<P: Plan>(plan: &P, ruling: Ruling) -> bool {
+fn asks_journal<P: Plan>(plan: &P, stamp: &Stamp, ruling: Ruling) -> bool {
     P::Any::DESCRIPTION.journal.is_some()
         && match ruling {
+            // Nothing in a row tells one amendment from another.
+            Ruling::Unmoved | Ruling::Clash(Clash::Stale | Clash::Moved) => {
+                plan.name() == AMEND && (stamp.request.is_some() || stamp.cause.is_some())
+            }
             Ruling::Clash(Clash::Aside) => true,
             // Being in the target counts, unless the journal says that another step led there.
             Ruling::Duplicate => !P::CREATES && plan.cause().is_none(),
-            _ => false,
+            Ruling::Clash(_) => false,
         }
 }
 
@@ -219,6 +235,9 @@ fn heard<P: Plan>(
                 Refusal::RequestTaken(key) => Err((Clash::UniqueTaken(Some(REQUEST)), key)),
                 Refusal::Unknown => Ok(ruling),
             }
+        }
+        Ruling::Unmoved | Ruling::Clash(Clash::Stale | Clash::Moved) if evidence.is_repeat(plan, stamp) => {
+            Ok(Ruling::Duplicate)
         }
         ruling => Ok(ruling),
     }

@@ -43,8 +43,9 @@ impl<B: Backend, P: Plan> Won<B, P> {
     /// [`ErrorKind::CommitUnknown`] if the reply was lost: read the row, or attempt the same again.
     ///
     /// Where the lifecycle has a journal, a lost reply is settled: either it took effect, and this is `Ok`, or the
-    /// row's version is raised so that it never can, and this is [`ErrorKind::RestartTransaction`]. Only if that gets no
-    /// answer within 15 seconds it stays unknown.
+    /// row's version is raised so that it never can, and this is [`ErrorKind::RestartTransaction`]. It stays unknown only if
+    /// that gets no answer within 15 seconds, if the row is not there any more, or if it was to be created and is not there:
+    /// then there is no version to raise.
     pub async fn commit(mut self) -> Result<P::Won, Error>
     where
         P: PlanOn<B>,

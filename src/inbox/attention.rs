@@ -7,6 +7,7 @@ use crate::{
     inbox::{
         Inbox,
         entry::{Entry, Status, TABLE, message, select},
+        mark::noted,
         message::Message,
     },
     query::{Done, Query, Sql, alone},
@@ -102,7 +103,7 @@ impl Inbox {
     /// # Errors
     ///
     /// [`ErrorKind::NotFound`] if there is none that needs attention under this number, [`ErrorKind::Busy`],
-    /// [`ErrorKind::Database`].
+    /// [`ErrorKind::CommitUnknown`] if the reply was lost, [`ErrorKind::Database`].
     pub fn give_back<'a, D: Access<'a>>(
         &self,
         db: D,
@@ -126,9 +127,9 @@ impl Inbox {
         id: i64,
         note: &str,
     ) -> impl Future<Output = Result<(), Error>> + Send {
-        let mut db = db.access();
+        let (mut db, note) = (db.access(), noted(note));
         async move {
-            let close = || Query::new(&CLOSE).text(note).text(&self.source).bind(&id);
+            let close = || Query::new(&CLOSE).text(&note).text(&self.source).bind(&id);
             self.decided(alone(&mut db, TABLE, close).await, id, "closed")
         }
     }

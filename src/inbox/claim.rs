@@ -99,8 +99,8 @@ impl Inbox {
     /// # Errors
     ///
     /// [`ErrorKind::InTransaction`] for a connection that is inside one, since a rollback would undo the claim;
-    /// [`ErrorKind::TooLong`] for an owner of more than 64 bytes; [`ErrorKind::Busy`]; [`ErrorKind::Database`]. A claim
-    /// whose reply was lost runs out by itself.
+    /// [`ErrorKind::TooLong`] for an owner of more than 64 bytes; [`ErrorKind::Busy`]; [`ErrorKind::Database`];
+    /// [`ErrorKind::CommitUnknown`] if the reply was lost: then it may be claimed, and runs out by itself.
     pub fn claim<'a, D: Own<'a>>(
         &self,
         db: D,

@@ -33,6 +33,11 @@ static AGAIN: Sql = Sql::write(
 /// A note is for a person, who needs no more of it.
 const NOTE: usize = 2_000;
 
+/// A note that fits its column; PostgreSQL has no place for a NUL in a text.
+pub(crate) fn noted(note: &str) -> String {
+    note.chars().filter(|c| *c != '\0').take(NOTE).collect()
+}
+
 /// What an entry is to become.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Mark {
@@ -87,7 +92,7 @@ impl Claim {
     /// # Errors
     ///
     /// [`ErrorKind::ClaimLost`], [`ErrorKind::Busy`] (in a transaction [`ErrorKind::RestartTransaction`]),
-    /// [`ErrorKind::Database`].
+    /// [`ErrorKind::CommitUnknown`] if the reply was lost: mark it again, [`ErrorKind::Database`].
     pub fn duplicate<'a, D: Access<'a>>(&self, db: D) -> impl Future<Output = Result<(), Error>> + Send {
         self.marked(db.access(), Mark::Done(Status::Duplicate), None)
     }
@@ -159,7 +164,7 @@ impl Claim {
         note: Option<String>,
     ) -> Result<bool, Error> {
         let status = mark.status();
-        let done = alone(db, TABLE, || self.query(mark, word, note.clone())).await;
+        let done = alone(db, TABLE, || self.query(mark, word, note.as_deref())).await;
         let held = done.map_err(|error| error.step(status.as_str()).key(&self.id))?.changed > 0;
         if held {
             observe::told(self, word, status.answer());
@@ -167,14 +172,13 @@ impl Claim {
         Ok(held)
     }
 
-    fn query<B: Backend>(&self, mark: Mark, word: &str, note: Option<String>) -> Query<B> {
+    fn query<B: Backend>(&self, mark: Mark, word: &str, note: Option<&str>) -> Query<B> {
         let query = match mark {
             Mark::Done(status) => Query::new(&DONE).text(status.as_str()),
             Mark::Attention => Query::new(&ATTENTION),
             Mark::Again(delay) => Query::new(&AGAIN).bind(&clock::millis(delay)),
         };
-        let note = note.map(|note| note.replace('\0', "").chars().take(NOTE).collect::<String>());
-        query.text(word).option(note.as_deref()).bind(&self.id).bind(&self.version)
+        query.text(word).option(note.map(noted).as_deref()).bind(&self.id).bind(&self.version)
     }
 
     fn lost(&self) -> Error {

@@ -3,7 +3,7 @@
 use crate::{
     backend::Backend,
     clock,
-    error::{BoxError, Error, ErrorKind},
+    error::{BoxError, Error},
     fault::Fault,
     inbox::{
         Inbox,
@@ -46,7 +46,8 @@ impl Inbox {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Busy`], [`ErrorKind::Database`], [`ErrorKind::Unreadable`]. What was deleted by then stays deleted.
+    /// [`Busy`](crate::ErrorKind::Busy), [`CommitUnknown`](crate::ErrorKind::CommitUnknown) if a reply was lost,
+    /// [`Database`](crate::ErrorKind::Database), [`Unreadable`](crate::ErrorKind::Unreadable). What was deleted by then stays deleted.
     pub fn purge<B, X, F, E>(
         &self,
         pool: &Pool<B>,
@@ -96,7 +97,7 @@ async fn delete<B: Backend>(pool: &Pool<B>, entries: &[(i64, i64)]) -> Result<u6
         match (try_delete(pool, entries).await, restarts.next()) {
             (Ok(deleted), _) => return Ok(deleted),
             (Err(Fault::Conflict(_)), Some(delay)) => tokio::time::sleep(delay).await,
-            (Err(fault), _) => return Err(fault.into_error(ErrorKind::Busy, TABLE).step("purge")),
+            (Err(fault), _) => return Err(fault.into_error_of_write(TABLE).step("purge")),
         }
     }
 }

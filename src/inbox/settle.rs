@@ -115,6 +115,7 @@ impl Claim {
     /// # Errors
     ///
     /// [`ErrorKind::Busy`], [`ErrorKind::Database`]: the entry stays claimed until that runs out.
+    /// [`ErrorKind::CommitUnknown`] if the reply was lost: it may be marked; settle it again, or leave it to the claim.
     pub fn settle<'a, D: Own<'a>>(
         &self,
         db: D,

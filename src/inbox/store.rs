@@ -56,8 +56,9 @@ impl Inbox {
     /// # Errors
     ///
     /// [`InTransaction`](crate::ErrorKind::InTransaction) for a connection that is inside one, [`TooLong`](crate::ErrorKind::TooLong) for a source of more
-    /// than 64 bytes or an id or key of more than 512, [`Busy`](crate::ErrorKind::Busy), [`Database`](crate::ErrorKind::Database). After an error
-    /// answer a failure, so that the message comes again.
+    /// than 64 bytes or an id or key of more than 512, [`Busy`](crate::ErrorKind::Busy), [`Database`](crate::ErrorKind::Database),
+    /// [`CommitUnknown`](crate::ErrorKind::CommitUnknown) if the reply was lost. After an error answer a failure, so that the
+    /// message comes again.
     pub fn store<'a, D: Own<'a>>(
         &self,
         db: D,

@@ -40,7 +40,8 @@ impl Inbox {
     /// # Errors
     ///
     /// [`ErrorKind::TooLong`](crate::ErrorKind::TooLong) for the source, [`ErrorKind::Busy`](crate::ErrorKind::Busy),
-    /// [`ErrorKind::Database`](crate::ErrorKind::Database).
+    /// [`ErrorKind::Database`](crate::ErrorKind::Database), [`ErrorKind::CommitUnknown`](crate::ErrorKind::CommitUnknown) if
+    /// the reply was lost.
     pub fn set_aside<'a, D: Own<'a>>(
         &self,
         db: D,

@@ -80,6 +80,23 @@ impl<K: PartialEq + Clone> Evidence<K> {
         self.entries.iter().any(|entry| entry.attempt == stamp.attempt)
     }
 
+    /// Whether the row took this very step by the same request or, where it may take the step more than once, for the
+    /// same cause.
+    pub(crate) fn is_repeat<P>(&self, plan: &P, stamp: &Stamp) -> bool
+    where
+        P: Plan<Any: Lifecycle<Key = K>>,
+    {
+        let logged = plan.logged(stamp);
+        let again = logged.from == Some(logged.to);
+        let cause = logged.cause.as_ref().map(|(cause, _)| cause);
+        self.entries.iter().filter(|entry| entry.key == *plan.key() && entry.is_step(&logged)).any(|entry| {
+            let same = cause.is_some() && entry.cause.as_ref() == cause;
+            // A request that names another cause than before is no repeat.
+            let other = cause.is_some() && entry.cause.is_some() && !same;
+            (entry.is_request(stamp) && !other) || (again && same)
+        })
+    }
+
     /// Of a row that is no longer where the step begins.
     pub(crate) fn taken<P>(&self, plan: &P, stamp: &Stamp) -> Taken
     where
@@ -87,10 +104,10 @@ impl<K: PartialEq + Clone> Evidence<K> {
     {
         let logged = plan.logged(stamp);
         let to = P::Any::DESCRIPTION.states[logged.to].text;
-        let here = || self.entries.iter().filter(|entry| entry.key == *plan.key());
-        if here().any(|entry| entry.is_step(&logged) && entry.is_request(stamp)) {
+        if self.is_repeat(plan, stamp) {
             return Taken::Repeat;
         }
+        let here = || self.entries.iter().filter(|entry| entry.key == *plan.key());
         let entered =
             |entry: &&Seen<K>| entry.to == to && entry.from.as_deref().is_some_and(|from| from != to);
         match (here().find(entered), &logged.cause) {
@@ -116,7 +133,7 @@ impl<K: PartialEq + Clone> Evidence<K> {
         if here().any(|entry| Some(entry.version) > version) {
             return Refusal::Ahead;
         }
-        if here().any(|entry| entry.is_step(&logged) && entry.is_request(stamp)) {
+        if self.is_repeat(plan, stamp) {
             return Refusal::Repeat;
         }
         let cause = logged.cause.as_ref().filter(|(_, sole)| *sole).map(|(cause, _)| cause);
@@ -143,8 +160,7 @@ impl<K> Seen<K> {
 }
 
 fn seen<B: Backend, A: Stored<B>>(row: &B::Row) -> Result<Seen<A::Key>, Error> {
-    let text =
-        |column| <B as Supports<String>>::get(row, column).map_err(|error| unreadable::<A>(column, error));
+    let text = |column| B::get_text(row, column).map_err(|error| unreadable::<A>(column, error));
     let required = |column| Ok::<_, Error>(text(column)?.unwrap_or_default());
     let version = <B as Supports<i64>>::get(row, 1).map_err(|error| unreadable::<A>(1, error))?;
     Ok(Seen {

@@ -169,8 +169,7 @@ where
 }
 
 fn read<B: Backend, A: Stored<B>>(row: &B::Row) -> Result<Entry<A>, Error> {
-    let text =
-        |column| <B as Supports<String>>::get(row, column).map_err(|error| unreadable::<A>(column, error));
+    let text = |column| B::get_text(row, column).map_err(|error| unreadable::<A>(column, error));
     let number = |column| {
         let number =
             <B as Supports<i64>>::get(row, column).map_err(|error| unreadable::<A>(column, error))?;

@@ -115,7 +115,8 @@ fn field_type(dialect: Dialect, field: Field) -> &'static str {
         (Field::From, Dialect::MySql) => "VARCHAR(64)",
         (Field::Attempt, Dialect::MySql) => "CHAR(32) NOT NULL",
         (Field::Transition | Field::To | Field::Attempt, _) => "TEXT NOT NULL",
-        (Field::Cause | Field::SoleCause | Field::Actor | Field::Request, Dialect::MySql) => "VARCHAR(255)",
+        // Bytes: every collation takes 'a ' for 'a', or differs between MySQL and MariaDB.
+        (Field::Cause | Field::SoleCause | Field::Actor | Field::Request, Dialect::MySql) => "VARBINARY(512)",
         (Field::From | Field::Cause | Field::SoleCause | Field::Actor | Field::Request, _) => "TEXT",
     }
 }

@@ -4,6 +4,8 @@ mod claims;
 mod keeping;
 mod marks;
 mod stored;
+#[cfg(any(feature = "postgres", feature = "mysql"))]
+mod unsettled;
 mod worker;
 
 use crate::db::{Db, Fixture};

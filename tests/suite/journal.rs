@@ -1,6 +1,7 @@
 //! What only a journal can do: tell whose payment moved a row, and say so after many later steps.
 
 mod causes;
+mod clashes;
 mod history;
 mod requests;
 mod table;

@@ -71,6 +71,10 @@ async fn closed_with_a_note<B: Db>(db: Fixture<B>) {
     inbox().close(&db.pool, id, "refunded by hand").await.unwrap();
     let (entry, _) = inbox().find(&db.pool, id).await.unwrap().unwrap();
     assert_eq!((entry.status, entry.note.as_deref()), (Status::Closed, Some("refunded by hand")));
+    let long = escalated(&db, "M").await;
+    inbox().close(&db.pool, long, &"\0é".repeat(100_000)).await.unwrap();
+    let (entry, _) = inbox().find(&db.pool, long).await.unwrap().unwrap();
+    assert_eq!(entry.note, Some("é".repeat(2_000)));
     assert_eq!(inbox().close(&db.pool, id, "again").await.unwrap_err().kind(), ErrorKind::NotFound);
 }
 
