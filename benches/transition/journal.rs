@@ -34,6 +34,8 @@ pub async fn run<B: Rivals>(
         if outside.is_some() {
             let pgbench = |round| rounds.ratio(round, "pgbench-journal", "pgbench");
             rounds.row("pgbench-journal/pgbench", pgbench)?;
+            let by_hand = |round| rounds.ratio(round, "pgbench-journal", "pgbench-hand");
+            rounds.row("pgbench-journal/pgbench-hand", by_hand)?;
             // What part of what the server keeps of its speed with a journal we keep, too.
             for (ours, theirs) in [("journal", "apply"), ("held-journal", "held")] {
                 rounds.row(&format!("{ours}-kept/pgbench-kept"), |round| {

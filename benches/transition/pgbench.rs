@@ -14,30 +14,39 @@ const GUARDED: &str = "UPDATE orders SET status = :paid, version = version + 1, 
 const LOCKING: &str = "BEGIN;\nSELECT status, version FROM orders WHERE id = :id FOR UPDATE;\n\
     UPDATE orders SET status = :paid, version = version + 1, trade_no = :trade WHERE id = :id;\nCOMMIT;\n";
 
-/// The one statement that the crate sends. pgbench knows no texts, so an attempt's identity is a shorter number.
-const JOURNAL: &str = "\\set next :version + 1\n\\set attempt random(1000000000000000000, 9000000000000000000)\n\
+/// The one statement that the crate sends. pgbench knows no texts, so an attempt's identity is a shorter number,
+/// which grows as ours does.
+const JOURNAL: &str = "\\set next :version + 1\n\\set attempt 1000000000000000000 + :i * 1000 + :client_id\n\
     WITH moved AS (UPDATE orders SET status = :paid, version = version + 1, trade_no = :trade \
     WHERE id = :id AND status = :pending AND version = :version RETURNING 1) \
     INSERT INTO order_journal (row_key, version, transition, from_state, to_state, cause, sole_cause, actor, \
     request_id, attempt_id, at) SELECT :id, :next, :pay, :pending, :paid, :trade, :trade, NULL, NULL, :attempt, \
     CURRENT_TIMESTAMP FROM moved;\n";
 
-/// Which two scripts it runs, and whether they leave entries in the journal.
-pub type Pair = [(&'static str, bool); 2];
+/// The same by four statements, as by hand.
+const HAND: &str = "\\set next :version + 1\n\\set attempt 1000000000000000000 + :i * 1000 + :client_id\n\
+    BEGIN;\nUPDATE orders SET status = :paid, version = version + 1, trade_no = :trade \
+    WHERE id = :id AND status = :pending AND version = :version;\n\
+    INSERT INTO order_journal (row_key, version, transition, from_state, to_state, cause, sole_cause, actor, \
+    request_id, attempt_id, at) VALUES (:id, :next, :pay, :pending, :paid, :trade, :trade, NULL, NULL, :attempt, \
+    CURRENT_TIMESTAMP);\nCOMMIT;\n";
 
-pub const LOCKED: Pair = [("pgbench", false), ("pgbench-locking", false)];
-pub const JOURNALLED: Pair = [("pgbench", false), ("pgbench-journal", true)];
+/// Which scripts it runs, and whether they leave entries in the journal.
+pub type Scripts = &'static [(&'static str, bool)];
+
+pub const LOCKED: Scripts = &[("pgbench", false), ("pgbench-locking", false)];
+pub const JOURNALLED: Scripts = &[("pgbench", false), ("pgbench-journal", true), ("pgbench-hand", true)];
 
 pub struct Pgbench {
     program: PathBuf,
-    pair: Pair,
+    names: Scripts,
     scripts: tempfile::TempDir,
     url: String,
 }
 
 impl Pgbench {
     /// Beside the server programs, which Debian keeps out of PATH, or in PATH.
-    pub fn find(url: &str, pair: Pair) -> Result<Self, BoxError> {
+    pub fn find(url: &str, names: Scripts) -> Result<Self, BoxError> {
         let versions = fs::read_dir("/usr/lib/postgresql").into_iter().flatten().flatten();
         let mut folders: Vec<PathBuf> = versions.map(|entry| entry.path().join("bin")).collect();
         folders.sort();
@@ -46,18 +55,22 @@ impl Pgbench {
             return Err("`pgbench` was not found, neither beside the server programs nor in PATH".into());
         };
         let scripts = tempfile::tempdir()?;
-        for (name, script) in
-            [("pgbench", GUARDED), ("pgbench-locking", LOCKING), ("pgbench-journal", JOURNAL)]
-        {
+        let texts = [
+            ("pgbench", GUARDED),
+            ("pgbench-locking", LOCKING),
+            ("pgbench-journal", JOURNAL),
+            ("pgbench-hand", HAND),
+        ];
+        for (name, script) in texts {
             fs::write(scripts.path().join(name), format!("{NEXT}{script}"))?;
         }
-        Ok(Self { program, pair, scripts, url: url.into() })
+        Ok(Self { program, names, scripts, url: url.into() })
     }
 }
 
 impl Outside for Pgbench {
-    fn names(&self) -> Pair {
-        self.pair
+    fn names(&self) -> Scripts {
+        self.names
     }
 
     fn run(&self, name: &str, callers: usize, count: usize) -> Result<f64, BoxError> {

@@ -44,7 +44,7 @@ const FEWEST: usize = 3;
 /// A program other than this one that moves orders 1 to `count` and says how many in a second.
 pub trait Outside: Sync {
     /// The names of what it can run, and whether that leaves entries in the journal.
-    fn names(&self) -> [(&'static str, bool); 2];
+    fn names(&self) -> &'static [(&'static str, bool)];
     fn run(&self, name: &str, callers: usize, count: usize) -> Result<f64, BoxError>;
 }
 
@@ -150,7 +150,7 @@ async fn round<B: Rivals>(
     let mut speeds: Vec<_> =
         rivals.iter().zip(times).map(|(rival, time)| (rival.name, speed(time))).collect();
     if let Some((outside, count)) = outside {
-        for (name, journalled) in shuffled(outside.names()) {
+        for (name, journalled) in shuffled(outside.names().iter().copied()) {
             prepare(pool, count).await?;
             speeds.push((name, outside.run(name, callers, count)?));
             all_paid(pool, count, if journalled { count } else { 0 }).await?;

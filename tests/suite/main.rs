@@ -35,7 +35,6 @@ mod lifecycles;
 macro_rules! declare {
     ([$journal:literal] $($declaration:tt)*) => { onward::lifecycle! { $($declaration)* journal in $journal; } };
 }
-#[allow(dead_code)] // not every case of one engine alone runs again
 #[path = "lifecycles.rs"]
 mod journalled;
 #[cfg(any(feature = "postgres", feature = "mysql"))]
