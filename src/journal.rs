@@ -73,7 +73,7 @@ impl Stamp {
 }
 
 /// 128 random bits as text.
-fn fresh_identity() -> Result<String, Error> {
+pub(crate) fn fresh_identity() -> Result<String, Error> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes).map_err(|error| {
         Error::new(ErrorKind::Database, "")

@@ -110,8 +110,16 @@ impl<B: Backend> Query<B> {
     }
 
     /// The next value, which may be null.
+    pub(crate) fn maybe<T: Clone>(self, value: Option<&T>) -> Self
+    where
+        B: Supports<T>,
+    {
+        self.with(|arguments| <B as Supports<T>>::bind_option(arguments, &value.cloned()))
+    }
+
+    /// Likewise a text.
     pub(crate) fn option(self, value: Option<&str>) -> Self {
-        self.with(|arguments| <B as Supports<String>>::bind_option(arguments, &value.map(str::to_owned)))
+        self.maybe(value.map(str::to_owned).as_ref())
     }
 
     fn with(mut self, bind: impl FnOnce(&mut B::Arguments) -> Result<(), BoxError>) -> Self {

@@ -11,6 +11,7 @@ use crate::{
         entry::{Status, TABLE},
         observe,
     },
+    note,
     outcome::Answer,
     query::{Query, Sql, alone},
     session::{Access, Db, Session},
@@ -29,9 +30,6 @@ static AGAIN: Sql = Sql::write(
     "UPDATE onward_inbox SET status = 'failed', version = version + 1, owner = NULL, next_at = {later}, \
      outcome = ?, note = ? WHERE id = ? AND version = ?",
 );
-
-/// A note is for a person, who needs no more of it.
-const NOTE: usize = 2_000;
 
 /// What an entry is to become.
 #[derive(Debug, Clone, Copy)]
@@ -173,7 +171,7 @@ impl Claim {
             Mark::Attention => Query::new(&ATTENTION),
             Mark::Again(delay) => Query::new(&AGAIN).bind(&clock::millis(delay)),
         };
-        let note = note.map(|note| note.replace('\0', "").chars().take(NOTE).collect::<String>());
+        let note = note.as_deref().map(note::short);
         query.text(word).option(note.as_deref()).bind(&self.id).bind(&self.version)
     }
 
