@@ -101,6 +101,7 @@ mod migration;
 mod note;
 mod observe;
 mod once;
+pub mod outbox;
 mod outcome;
 mod owner;
 mod pause;
@@ -114,6 +115,7 @@ mod single_try;
 mod statement;
 #[cfg(feature = "testkit")]
 pub mod testkit;
+mod together;
 mod transaction;
 mod transition;
 mod uncommitted;

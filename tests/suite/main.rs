@@ -43,6 +43,7 @@ mod lost;
 mod migrations;
 mod observed;
 mod once;
+mod outbox;
 #[cfg(any(feature = "postgres", feature = "mysql"))]
 mod proxy;
 mod races;
