@@ -157,7 +157,7 @@ impl Claim {
         note: Option<String>,
     ) -> Result<bool, Error> {
         let status = mark.status();
-        let done = alone(db, TABLE, || self.query(mark, word, note.clone())).await;
+        let done = alone(db, TABLE, || self.query(mark, word, note.as_deref())).await;
         let held = done.map_err(|error| error.step(status.as_str()).key(&self.id))?.changed > 0;
         if held {
             observe::told(self, word, status.answer());
@@ -165,13 +165,13 @@ impl Claim {
         Ok(held)
     }
 
-    fn query<B: Backend>(&self, mark: Mark, word: &str, note: Option<String>) -> Query<B> {
+    fn query<B: Backend>(&self, mark: Mark, word: &str, note: Option<&str>) -> Query<B> {
         let query = match mark {
             Mark::Done(status) => Query::new(&DONE).text(status.as_str()),
             Mark::Attention => Query::new(&ATTENTION),
             Mark::Again(delay) => Query::new(&AGAIN).bind(&clock::millis(delay)),
         };
-        let note = note.as_deref().map(note::short);
+        let note = note.map(note::short);
         query.text(word).option(note.as_deref()).bind(&self.id).bind(&self.version)
     }
 
