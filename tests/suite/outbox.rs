@@ -1,5 +1,6 @@
 //! The outbox: what is written, in which order it is sent, and what becomes of it.
 
+mod cost;
 #[cfg(unix)]
 mod crash;
 mod keeping;
@@ -101,4 +102,26 @@ impl<B: Db> Fixture<B> {
     pub async fn unsent(&self) -> u64 {
         outbox().backlog(&self.pool).await.unwrap().unsent
     }
+}
+
+/// SQL for up to a million events that have been sent, of as many keys.
+pub fn many<B: Db>(count: u32) -> String {
+    let now = match B::ENGINE {
+        "sqlite" => "strftime('%Y-%m-%dT%H:%M:%f+00:00', 'now')",
+        "postgres" => "CURRENT_TIMESTAMP",
+        _ => "UTC_TIMESTAMP(6)",
+    };
+    let (text, payload) = match B::ENGINE {
+        "sqlite" => ("TEXT", "zeroblob(100)"),
+        "postgres" => ("TEXT", "decode(repeat('00', 100), 'hex')"),
+        _ => ("CHAR", "REPEAT('x', 100)"),
+    };
+    let number = "a.i * 10000 + b.i * 100 + c.i";
+    format!(
+        "INSERT INTO onward_outbox (outbox, event_key, event_id, topic, headers, payload, written_at, status, version,
+           attempts, followers, done_at)
+         WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 99)
+         SELECT 'orders', CAST({number} AS {text}), 'id', 'topic', '', {payload}, {now}, 'sent', 2, 1, 0, {now}
+         FROM n a, n b, n c WHERE {number} < {count}"
+    )
 }

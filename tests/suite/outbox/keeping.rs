@@ -1,6 +1,6 @@
 //! What people look at and decide, what is measured, and what goes after a while.
 
-use super::{Published, outbox};
+use super::{Published, many, outbox};
 use crate::db::{Db, Fixture};
 use onward::{
     BoxError, ErrorKind,
@@ -113,7 +113,7 @@ async fn how_far_the_relays_are_behind<B: Db>(db: Fixture<B>) {
 
 async fn purged_by_age<B: Db>(db: Fixture<B>) {
     db.outbox(0).await;
-    db.run(&many::<B>(2_500, "sent")).await;
+    db.run(&many::<B>(2_500)).await;
     db.written("key", &["open"]).await;
     assert_eq!(outbox().purge(&db.pool).await.unwrap(), 0);
     db.aged("onward_outbox", "done_at", 8).await;
@@ -132,21 +132,4 @@ async fn what_is_not_done_is_never_purged<B: Db>(db: Fixture<B>) {
     }
     assert_eq!(outbox().keep_for(Duration::ZERO).purge(&db.pool).await.unwrap(), 0);
     assert_eq!(db.unsent().await, 3);
-}
-
-/// SQL for many events of as many keys that are done.
-fn many<B: Db>(count: u32, status: &str) -> String {
-    let now = match B::ENGINE {
-        "sqlite" => "strftime('%Y-%m-%dT%H:%M:%f+00:00', 'now')",
-        "postgres" => "CURRENT_TIMESTAMP",
-        _ => "UTC_TIMESTAMP(6)",
-    };
-    let text = if B::ENGINE == "mariadb" { "CHAR" } else { "TEXT" };
-    format!(
-        "INSERT INTO onward_outbox (outbox, event_key, event_id, topic, headers, payload, written_at, status, version,
-           attempts, followers, done_at)
-         WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100)
-         SELECT 'orders', CAST(a.i * 100 + b.i AS {text}), 'id', 'topic', '', '', {now}, '{status}', 2, 1, 0, {now}
-         FROM n a, n b WHERE (a.i - 1) * 100 + b.i <= {count}"
-    )
 }

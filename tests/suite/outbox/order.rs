@@ -14,6 +14,7 @@ use tokio::{sync::oneshot, task::JoinSet, time::sleep};
 
 on_every_database![
     the_later_number_commits_first,
+    numbers_rise_with_the_commits_on_all_nodes,
     the_order_of_a_key_is_that_of_its_commits,
     a_backlog_of_many_keys_and_a_poisonous_one,
     a_long_row_of_one_key_holds_up_no_other,
@@ -45,6 +46,18 @@ async fn the_later_number_commits_first<B: Db>(db: Fixture<B>) {
     }
     assert_eq!(published.payloads(), ["early", "late", "early", "late"]);
     assert_eq!(db.unsent().await, 0);
+}
+
+/// One after the other, each on another connection, and of a cluster on another node.
+async fn numbers_rise_with_the_commits_on_all_nodes<B: Db>(db: Fixture<B>) {
+    db.outbox(0).await;
+    let mut ids = Vec::new();
+    for payload in 0..40 {
+        ids.extend(db.written("key", &[&payload.to_string()]).await);
+    }
+    let page = outbox().about(&db.pool, "key", None, 100).await.unwrap();
+    let by_number: Vec<String> = page.rows.into_iter().map(|entry| entry.unwrap().event_id).collect();
+    assert_eq!(by_number, ids);
 }
 
 async fn the_order_of_a_key_is_that_of_its_commits<B: Db>(db: Fixture<B>) {
@@ -180,7 +193,7 @@ async fn one_that_is_put_behind_has_its_turn<B: Db>(db: Fixture<B>) {
             record.push(&delivery);
             let _ = begun.lock().unwrap().take().unwrap().send(());
             let finished = finished.lock().unwrap().take().unwrap();
-            async move { finished.await }
+            finished
         };
         outbox().relay_next(&pool, &publish).await.unwrap()
     });
