@@ -15,11 +15,11 @@ use crate::{
 use std::future::Future;
 
 static ATTENTION: Sql = Sql::read(select!(
-    "WHERE o.outbox = ? AND o.done_at IS NULL AND o.status = 'needs_attention' AND o.id > ? ORDER BY o.id LIMIT ?"
+    "WHERE e.outbox = ? AND e.done_at IS NULL AND e.status = 'needs_attention' AND e.id > ? ORDER BY {behind:e.id} LIMIT ?"
 ));
 static BY_KEY: Sql =
-    Sql::read(select!("WHERE o.outbox = ? AND o.event_key = ? AND o.id > ? ORDER BY o.id LIMIT ?"));
-static ONE: Sql = Sql::read(select!(all "WHERE o.outbox = ? AND o.id = ?"));
+    Sql::read(select!("WHERE e.outbox = ? AND e.event_key = ? AND e.id > ? ORDER BY {behind:e.id} LIMIT ?"));
+static ONE: Sql = Sql::read(select!(all "WHERE e.outbox = ? AND e.id = ?"));
 static GIVE_BACK: Sql = Sql::write(
     "UPDATE onward_outbox SET status = 'pending', version = version + 1, attempts = 0, next_at = {now} \
      WHERE outbox = ? AND id = ? AND status = 'needs_attention'",

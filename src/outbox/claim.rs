@@ -19,7 +19,7 @@ use crate::{
 use std::collections::BTreeMap;
 
 static DUE: Sql =
-    Sql::read(select!(oldest "WHERE o.outbox = ? AND o.next_at <= {now} ORDER BY o.next_at, o.id LIMIT 32"));
+    Sql::read(select!(oldest "WHERE e.outbox = ? AND e.next_at <= {now} ORDER BY e.next_at, e.id LIMIT 32"));
 static CLAIM: Sql = Sql::write(
     "UPDATE onward_outbox SET status = 'claimed', version = version + 1, attempts = attempts + 1, owner = ?, \
      next_at = {later} WHERE id = ? AND version = ?",
@@ -28,7 +28,7 @@ static ABANDON: Sql = Sql::write(
     "UPDATE onward_outbox SET status = 'needs_attention', version = version + 1, owner = NULL, next_at = NULL, \
      note = 'abandoned' WHERE id = ? AND version = ?",
 );
-static PAYLOAD: Sql = Sql::read(select!(all "WHERE o.id = ?"));
+static PAYLOAD: Sql = Sql::read(select!(all "WHERE e.id = ?"));
 /// Locks what others are put behind: it cannot be finished meanwhile by somebody who does not see them.
 static FOLLOWED: Sql =
     Sql::write("UPDATE onward_outbox SET followers = followers + 1 WHERE id = ? AND done_at IS NULL");

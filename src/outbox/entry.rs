@@ -14,10 +14,10 @@ pub(crate) const TABLE: &str = "onward_outbox";
 macro_rules! select {
     (@ $more:literal $rest:literal) => {
         concat!(
-            "SELECT o.id, o.event_id, o.topic, o.event_key, o.row_version, o.status, o.version, o.attempts, o.note, \
-             {micros:o.written_at}",
+            "SELECT e.id, e.event_id, e.topic, e.event_key, e.row_version, e.status, e.version, e.attempts, e.note, \
+             {micros:e.written_at}",
             $more,
-            " FROM onward_outbox o ",
+            " FROM onward_outbox e ",
             $rest
         )
     };
@@ -25,12 +25,12 @@ macro_rules! select {
         select!(@ "" $rest)
     };
     (all $rest:literal) => {
-        select!(@ ", o.headers, o.payload" $rest)
+        select!(@ ", e.headers, e.payload" $rest)
     };
     (oldest $rest:literal) => {
         select!(
-            @ ", (SELECT p.id FROM onward_outbox p WHERE p.outbox = o.outbox AND p.event_key = o.event_key \
-              AND p.done_at IS NULL ORDER BY p.id LIMIT 1)"
+            @ ", (SELECT o.id FROM onward_outbox o WHERE o.outbox = e.outbox AND o.event_key = e.event_key \
+              AND o.done_at IS NULL ORDER BY {behind:o.id} LIMIT 1)"
             $rest
         )
     };

@@ -31,7 +31,8 @@ static AGAIN: Sql = Sql::write(
      WHERE id = ? AND version = ?",
 );
 static NEXT: Sql = Sql::read(
-    "SELECT id FROM onward_outbox WHERE outbox = ? AND event_key = ? AND done_at IS NULL ORDER BY id LIMIT 1",
+    "SELECT o.id FROM onward_outbox o WHERE o.outbox = ? AND o.event_key = ? AND o.done_at IS NULL \
+     ORDER BY {behind:o.id} LIMIT 1",
 );
 static TURN: Sql = Sql::write(
     "UPDATE onward_outbox SET next_at = {now}, version = version + 1 \

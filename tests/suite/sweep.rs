@@ -221,6 +221,8 @@ async fn a_payment_and_a_sweep_five_hundred_times<B: Db>(db: Fixture<B>) {
             let pool = db.pool.clone();
             payments.spawn(async move {
                 let order = AnyOrder::find(&pool, id).await.unwrap().unwrap();
+                // Some come before the sweep, some with it, some after it.
+                tokio::time::sleep(Duration::from_millis(id.unsigned_abs() * 7 % 29)).await;
                 match order.pay(format!("T-{id}"), noon()).apply(&pool).await.unwrap() {
                     Outcome::Applied(_) => true,
                     Outcome::Conflict(conflict) => {

@@ -45,11 +45,6 @@ async fn measured<B: Db>(empty: Fixture<B>) {
     let row = "UPDATE onward_outbox SET event_key = 'poison', status = 'pending', done_at = NULL";
     waiting.run(row).await;
     waiting.run("UPDATE onward_outbox SET status = 'needs_attention' WHERE id = 1").await;
-    if B::ENGINE == "postgres" {
-        for db in [&done, &waiting] {
-            db.run("ANALYZE onward_outbox").await;
-        }
-    }
     let mut ratios = [Vec::new(), Vec::new()];
     for n in 0..ROUNDS {
         let mut took = [Duration::ZERO; 3];
@@ -77,6 +72,10 @@ async fn measured<B: Db>(empty: Fixture<B>) {
 async fn round<B: Db>(db: &Fixture<B>, n: usize) -> Duration {
     for event in 0..EVENTS {
         db.written(&format!("key-{n}-{event}"), &["payload"]).await;
+    }
+    if B::ENGINE == "postgres" {
+        // As the server does by itself before long.
+        db.run("ANALYZE onward_outbox").await;
     }
     let (outbox, publish) = (outbox(), Published::default().publisher());
     let since = Instant::now();

@@ -192,8 +192,7 @@ async fn one_that_is_put_behind_has_its_turn<B: Db>(db: Fixture<B>) {
         let publish = |delivery: Delivery| {
             record.push(&delivery);
             let _ = begun.lock().unwrap().take().unwrap().send(());
-            let finished = finished.lock().unwrap().take().unwrap();
-            finished
+            finished.lock().unwrap().take().unwrap()
         };
         outbox().relay_next(&pool, &publish).await.unwrap()
     });
