@@ -242,5 +242,8 @@ mod tests {
             "{sqlite}"
         );
         assert!(mysql.ends_with("WHERE c = ?"), "{mysql}");
+        let ordered = |dialect| written("ORDER BY {behind:u.id}, {behind:v}", dialect);
+        assert_eq!(ordered(Dialect::Postgres), "ORDER BY u.id + 0, v + 0");
+        assert_eq!(ordered(Dialect::MySql), "ORDER BY u.id, v");
     }
 }
