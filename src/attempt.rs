@@ -180,7 +180,8 @@ impl<P: Plan> Attempt<P> {
     ///
     /// The work is a closure such as `async move |tx, paid| { … }`. It runs only once the row is won, and **runs
     /// again** when the engine gave the transaction up (a deadlock, a serialization failure), so it does nothing
-    /// that a rollback does not undo: what leaves the database goes into an outbox table.
+    /// that a rollback does not undo: what leaves the database goes into an
+    /// [`outbox`](crate::outbox).
     ///
     /// In a spawned task or a handler the closure must own what it uses (`async move`, with clones): one that borrows
     /// makes rustc say "`Send` is not general enough". [`begin`](Attempt::begin) has no such limit.

@@ -56,16 +56,16 @@ pub enum ErrorKind {
     KeyChanged,
     /// The attempt or the call needs something that the declaration does not have, such as a journal.
     NotDeclared,
-    /// A row lock, `apply_in`, `once` and a mark in the inbox make sense only inside a transaction that was begun with
+    /// A row lock, `apply_in`, `once`, a mark in the inbox and an event make sense only inside a transaction that was begun with
     /// sqlx or `onward::begin`.
     NotInTransaction,
     /// The connection given to `apply` is inside a transaction; there `apply_in` is the right call. Likewise one that is
-    /// given to the inbox to store a message, which must outlive the transaction.
+    /// given to the inbox to store a message, which must outlive the transaction, or to the outbox to close an event.
     InTransaction,
     /// The claim on an entry of the inbox has run out and the entry was taken over or closed: roll back.
     ClaimLost,
-    /// A source, message id or business key, or a cause, request id or actor for the journal, is longer than its column;
-    /// nothing was stored or applied.
+    /// A source, message id, business key or topic, or a cause, request id or actor for the journal, is longer than its
+    /// column; nothing was stored or applied.
     TooLong,
     /// `load`: the row has not reached this state yet; come back later.
     Behind,

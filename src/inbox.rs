@@ -128,7 +128,7 @@ impl Inbox {
     pub fn new(source: impl Into<String>) -> Self {
         Self {
             source: source.into(),
-            owner: format!("{}-{:016x}", std::process::id(), claim::random()),
+            owner: crate::owner::name(),
             policy: Policy::callback(),
             claim_for: Duration::from_mins(1),
             poll_every: Duration::from_secs(1),

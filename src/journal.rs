@@ -76,7 +76,7 @@ impl Stamp {
 }
 
 /// 128 bits as text: 80 of them random, behind the milliseconds since 1970, so that an index grows at its end.
-fn fresh_identity() -> Result<String, Error> {
+pub(crate) fn fresh_identity() -> Result<String, Error> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes[6..]).map_err(|error| {
         Error::new(ErrorKind::Database, "")

@@ -59,8 +59,10 @@
 //! ([`Attempt::request_id`]), and settles a COMMIT whose reply was lost.
 //!
 //! **Inbox.** The [`inbox`] stores a callback or message before anything is decided, and keeps at it until it is done or a
-//! person has to look. **[`once`](once())** tells the first time from a repeat in any transaction. [`migrate`] creates the
-//! tables of both.
+//! person has to look. **[`once`](once())** tells the first time from a repeat in any transaction.
+//!
+//! **Outbox.** The [`outbox`] holds events that are written in the same transaction, and relays publish them in order per
+//! key. **[`sweep`]** moves on what has been in a state for too long. [`migrate`] creates the tables that the crate brings.
 //!
 //! **Generic code** says `B: Backend` and nothing else; `&pool`, `&mut connection` and `&mut tx` are taken where they
 //! make sense ([`Access`], [`Own`], [`Session`]).
@@ -90,15 +92,21 @@ mod creation;
 mod declare;
 mod error;
 mod fault;
+mod forget;
 mod handle;
+mod headers;
 mod holders;
 pub mod inbox;
 pub mod journal;
 mod lifecycle;
 mod migration;
+mod note;
 mod observe;
 mod once;
+pub mod outbox;
 mod outcome;
+mod owner;
+mod pause;
 mod plan;
 mod policy;
 mod query;
@@ -107,8 +115,10 @@ mod serialize;
 mod session;
 mod single_try;
 mod statement;
+pub mod sweep;
 #[cfg(feature = "testkit")]
 pub mod testkit;
+mod together;
 mod transaction;
 mod transition;
 mod uncommitted;

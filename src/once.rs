@@ -1,13 +1,12 @@
 //! The deduplication step for anybody's own transaction.
 
 use crate::{
-    backend::Backend,
     boundary::settled_depth,
-    clock,
     error::{Error, ErrorKind},
     fault::Fault,
-    query::{KEY, Query, SOURCE, Sql, alone, fits},
-    session::{Db, Own, Session},
+    forget::forget,
+    query::{KEY, Query, SOURCE, Sql, fits},
+    session::{Own, Session},
 };
 use std::{future::Future, time::Duration};
 
@@ -108,20 +107,7 @@ pub fn forget_once<'a, D: Own<'a>>(
 ) -> impl Future<Output = Result<u64, Error>> + Send + use<'a, D> {
     let (mut db, source) = (db.access(), source.to_owned());
     async move {
-        let age = -clock::millis(older_than);
-        let mut forgotten = 0;
-        loop {
-            let oldest = || Query::new(&OLDEST).bind(&source).bind(&source).bind(&age);
-            match deleted(&mut db, oldest).await? {
-                0 => break,
-                some => forgotten += some,
-            }
-        }
-        let rest = deleted(&mut db, || Query::new(&OLD).bind(&source).bind(&age)).await?;
-        Ok(forgotten + rest)
+        let forgotten = forget(&mut db, TABLE, [&OLDEST, &OLD], &source, older_than).await;
+        forgotten.map_err(|error| error.step("forget_once"))
     }
-}
-
-async fn deleted<B: Backend>(db: &mut Db<'_, B>, query: impl Fn() -> Query<B> + Send) -> Result<u64, Error> {
-    alone(db, TABLE, query).await.map(|done| done.changed).map_err(|error| error.step("forget_once"))
 }

@@ -3,6 +3,7 @@
 use crate::{
     journal::{Field, JournalStatements},
     lifecycle::Description,
+    sweep::Older,
     writer::Writer,
 };
 use std::sync::OnceLock;
@@ -42,6 +43,8 @@ pub(crate) enum Bind {
     Version,
     /// How many rows at the most.
     Limit,
+    /// How old a row must be: milliseconds, less than none.
+    Age,
     /// What the journal's entry says.
     Logged(Field),
 }
@@ -69,6 +72,8 @@ pub struct Statements {
     /// Likewise for the own facts of each state.
     pub(crate) unique_fact: Vec<Vec<(usize, Statement)>>,
     pub(crate) journal: Option<JournalStatements>,
+    /// For sweeps by each column, by each fact and by `updated_at`; made when they are first needed.
+    older: Vec<OnceLock<Older>>,
 }
 
 /// The statements of one lifecycle, made when they are first needed and kept.
@@ -134,7 +139,17 @@ impl Statements {
                 })
                 .collect(),
             journal: JournalStatements::new(d, dialect),
+            older: (0..=d.columns.len() + d.facts.len()).map(|_| OnceLock::new()).collect(),
         }
+    }
+
+    /// For sweeps by the column of this name, or of the field of this name.
+    pub(crate) fn older(&self, d: &Description, dialect: Dialect, name: &str) -> Option<&Older> {
+        let columns = d.columns.iter().map(|column| (column.field, column.column));
+        let facts = d.facts.iter().map(|fact| (fact.field, fact.column));
+        let mut all = columns.chain(facts).chain(d.updated_at.map(|column| (column, column))).enumerate();
+        let (place, (_, column)) = all.find(|(_, (field, column))| name == *field || name == *column)?;
+        Some(self.older.get(place)?.get_or_init(|| Older::new(d, dialect, column)))
     }
 }
 

@@ -7,9 +7,9 @@ use crate::{
     inbox::{
         Inbox,
         entry::{Entry, Status, TABLE, message, select},
-        mark::noted,
         message::Message,
     },
+    note,
     query::{Done, Query, Sql, alone},
     session::Access,
 };
@@ -127,7 +127,7 @@ impl Inbox {
         id: i64,
         note: &str,
     ) -> impl Future<Output = Result<(), Error>> + Send {
-        let (mut db, note) = (db.access(), noted(note));
+        let (mut db, note) = (db.access(), note::short(note));
         async move {
             let close = || Query::new(&CLOSE).text(&note).text(&self.source).bind(&id);
             self.decided(alone(&mut db, TABLE, close).await, id, "closed")

@@ -11,6 +11,7 @@ use crate::{
         observe,
     },
     outcome::Answer,
+    owner,
     policy::Policy,
     query::{Query, SOURCE, Sql, alone, fits},
     session::{Db, Own},
@@ -18,7 +19,6 @@ use crate::{
 use std::{
     fmt,
     future::Future,
-    hash::{BuildHasher as _, RandomState},
     ops::Deref,
     sync::{
         Arc,
@@ -143,9 +143,7 @@ impl Inbox {
                 if entries.is_empty() {
                     return unreadable.map_or(Ok(None), Err);
                 }
-                // Workers begin at different places, so that they do not all want the same one.
-                let first = usize::try_from(random()).unwrap_or_default() % entries.len();
-                entries.rotate_left(first);
+                owner::shift(&mut entries);
                 for entry in entries {
                     if let Some(claim) = self.take(&mut db, entry).await? {
                         return Ok(Some(claim));
@@ -194,9 +192,4 @@ impl Inbox {
         fits(&self.owner, SOURCE, "owner", TABLE)?;
         db.outside(TABLE).await
     }
-}
-
-/// Some number; the standard library seeds its hashers with chance.
-pub(crate) fn random() -> u64 {
-    RandomState::new().hash_one(0)
 }

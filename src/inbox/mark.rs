@@ -11,6 +11,7 @@ use crate::{
         entry::{Status, TABLE},
         observe,
     },
+    note,
     outcome::Answer,
     query::{Query, Sql, alone},
     session::{Access, Db, Session},
@@ -29,14 +30,6 @@ static AGAIN: Sql = Sql::write(
     "UPDATE onward_inbox SET status = 'failed', version = version + 1, owner = NULL, next_at = {later}, \
      outcome = ?, note = ? WHERE id = ? AND version = ?",
 );
-
-/// A note is for a person, who needs no more of it.
-const NOTE: usize = 2_000;
-
-/// A note that fits its column; PostgreSQL has no place for a NUL in a text.
-pub(crate) fn noted(note: &str) -> String {
-    note.chars().filter(|c| *c != '\0').take(NOTE).collect()
-}
 
 /// What an entry is to become.
 #[derive(Debug, Clone, Copy)]
@@ -178,7 +171,8 @@ impl Claim {
             Mark::Attention => Query::new(&ATTENTION),
             Mark::Again(delay) => Query::new(&AGAIN).bind(&clock::millis(delay)),
         };
-        query.text(word).option(note.map(noted).as_deref()).bind(&self.id).bind(&self.version)
+        let note = note.map(note::short);
+        query.text(word).option(note.as_deref()).bind(&self.id).bind(&self.version)
     }
 
     fn lost(&self) -> Error {

@@ -9,11 +9,12 @@ use crate::{
         mark::Mark,
         observe,
     },
+    note,
     outcome::{Answer, Outcome},
     query::{Query, Sql, alone},
     session::Own,
 };
-use std::{error::Error as _, future::Future};
+use std::future::Future;
 
 static NOW: Sql = Sql::read(select!("WHERE id = ?"));
 
@@ -88,14 +89,7 @@ fn of_error(error: &Error) -> Told {
         ErrorKind::Conflict(clash) => (clash.answer(), Status::Refused),
         _ => (Answer::Later, Status::Applied),
     };
-    let mut note = error.to_string();
-    let mut source = error.source();
-    while let Some(error) = source {
-        note.push_str(": ");
-        note.push_str(&error.to_string());
-        source = error.source();
-    }
-    Told { answer, done, word: error.kind().as_str(), note: Some(note) }
+    Told { answer, done, word: error.kind().as_str(), note: Some(note::of(error)) }
 }
 
 impl Claim {

@@ -3,14 +3,10 @@
 use crate::{
     backend::Backend,
     inbox::{Inbox, claim::Claim, settle::Settles},
+    pause::ended,
 };
 use sqlx::Pool;
-use std::{
-    future::{Future, poll_fn},
-    pin::{Pin, pin},
-    task::Poll,
-    time::Duration,
-};
+use std::{future::Future, pin::pin, time::Duration};
 
 impl Inbox {
     /// Works on what is due until `stop` is done, and then returns after the entry at hand.
@@ -85,16 +81,4 @@ impl Inbox {
             }
         }
     }
-}
-
-/// Waits for whichever is done first, and says whether that is the end.
-async fn ended(mut stop: Pin<&mut (impl Future<Output = ()> + Send)>, pause: tokio::time::Sleep) -> bool {
-    let mut pause = pin!(pause);
-    poll_fn(|context| {
-        if stop.as_mut().poll(context).is_ready() {
-            return Poll::Ready(true);
-        }
-        pause.as_mut().poll(context).map(|()| false)
-    })
-    .await
 }

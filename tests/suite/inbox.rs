@@ -45,12 +45,17 @@ impl<B: Db> Fixture<B> {
 
     /// Moves a time of all entries into the past, as waiting would.
     pub async fn age(&self, column: &str, days: u32) {
+        let table = if column == "received_at" { "onward_unverified" } else { "onward_inbox" };
+        self.aged(table, column, days).await;
+    }
+
+    /// Likewise of all rows of a table.
+    pub async fn aged(&self, table: &str, column: &str, days: u32) {
         let past = match B::ENGINE {
             "sqlite" => format!("strftime('%Y-%m-%dT%H:%M:%f+00:00', {column}, '-{days} days')"),
             "postgres" => format!("{column} - INTERVAL '{days} days'"),
             _ => format!("{column} - INTERVAL {days} DAY"),
         };
-        let table = if column == "received_at" { "onward_unverified" } else { "onward_inbox" };
         self.run(&format!("UPDATE {table} SET {column} = {past} WHERE {column} IS NOT NULL")).await;
     }
 }

@@ -42,6 +42,7 @@ mod lost;
 mod migrations;
 mod observed;
 mod once;
+mod outbox;
 #[cfg(any(feature = "postgres", feature = "mysql"))]
 mod proxy;
 mod races;
@@ -49,6 +50,7 @@ mod races;
 mod servers;
 #[cfg(any(feature = "postgres", feature = "mysql"))]
 mod statements;
+mod sweep;
 // rustc lists what implements a trait, so the expected texts are those of all features.
 #[cfg(all(feature = "postgres", feature = "mysql", feature = "json"))]
 mod ui;
