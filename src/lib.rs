@@ -60,7 +60,10 @@
 //!
 //! **Inbox.** The [`inbox`] stores a callback or message before anything is decided, and keeps at it until it is done or a
 //! person has to look. **[`once`](once())** tells the first time from a repeat in any transaction. [`migrate`] creates the
-//! tables of both.
+//! tables that the crate brings.
+//!
+//! **Stock.** [`stock`] takes the lines of an order out of a table of yours, all or none and never twice, and gives them
+//! back.
 //!
 //! **Generic code** says `B: Backend` and nothing else; `&pool`, `&mut connection` and `&mut tx` are taken where they
 //! make sense ([`Access`], [`Own`], [`Session`]).
@@ -107,6 +110,7 @@ mod serialize;
 mod session;
 mod single_try;
 mod statement;
+pub mod stock;
 #[cfg(feature = "testkit")]
 pub mod testkit;
 mod transaction;
