@@ -9,9 +9,12 @@
 
 #![allow(missing_docs)]
 
-use onward::{BoxError, Outcome, sqlx};
+use onward::{
+    BoxError, Outcome, sqlx,
+    stock::{Line, Operation, Stock, StockError},
+};
 use sqlx::{
-    SqliteConnection, SqlitePool,
+    SqlitePool,
     sqlite::{SqliteConnectOptions, SqliteJournalMode, SqlitePoolOptions},
 };
 use std::{sync::Arc, time::Duration};
@@ -47,22 +50,7 @@ const TABLES: &str = "
         status TEXT NOT NULL, version INTEGER NOT NULL, payment_no TEXT UNIQUE, reason TEXT);
     CREATE TABLE stock (article TEXT PRIMARY KEY, available INTEGER NOT NULL CHECK (available >= 0));";
 
-#[derive(Debug, thiserror::Error)]
-enum StockError {
-    #[error("only fewer than {wanted} of {article} are left")]
-    Short { article: String, wanted: i64 },
-    #[error(transparent)]
-    Database(#[from] sqlx::Error),
-}
-
-/// Takes goods, if there are as many: the condition is part of the statement, not of a read before it.
-async fn deduct(tx: &mut SqliteConnection, article: &str, wanted: i64) -> Result<(), StockError> {
-    let update = "UPDATE stock SET available = available - ?1 WHERE article = ?2 AND available >= ?1";
-    match sqlx::query(update).bind(wanted).bind(article).execute(tx).await?.rows_affected() {
-        1 => Ok(()),
-        _ => Err(StockError::Short { article: article.into(), wanted }),
-    }
-}
+static STOCK: Stock = Stock::new("stock");
 
 /// One buyer presses the button.
 async fn buy(db: &SqlitePool, id: i64) -> Result<bool, BoxError> {
@@ -71,12 +59,12 @@ async fn buy(db: &SqlitePool, id: i64) -> Result<bool, BoxError> {
         return Err("nobody else pays this order".into());
     };
     let (tx, paid) = won.parts();
-    match deduct(tx, &paid.article, paid.quantity).await {
-        Ok(()) => {
+    match STOCK.deduct(tx, &Operation::of(paid), &[Line::new(&paid.article, paid.quantity)]).await {
+        Ok(_) => {
             won.commit().await?;
             Ok(true)
         }
-        Err(short @ StockError::Short { .. }) => {
+        Err(short @ StockError::Shortage { .. }) => {
             let order = won.rollback().await?;
             order.cancel(short.to_string()).apply(db).await?.applied()?;
             Ok(false)
@@ -95,6 +83,7 @@ async fn main() -> Result<(), BoxError> {
         .busy_timeout(Duration::from_secs(30));
     let db = SqlitePoolOptions::new().max_connections(10).connect_with(file).await?;
     sqlx::raw_sql(TABLES).execute(&db).await?;
+    onward::migrate(&db).await?;
     sqlx::query("INSERT INTO stock VALUES ('lamp', ?)").bind(UNITS).execute(&db).await?;
     for id in 1..=BUYERS {
         let row = OrderRow { id, article: "lamp".into(), quantity: 1 };

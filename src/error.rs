@@ -56,7 +56,7 @@ pub enum ErrorKind {
     KeyChanged,
     /// The attempt or the call needs something that the declaration does not have, such as a journal.
     NotDeclared,
-    /// A row lock, `apply_in`, `once`, a mark in the inbox and an event make sense only inside a transaction that was begun with
+    /// A row lock, `apply_in`, `once`, stock, an event and a mark in the inbox make sense only inside a transaction begun with
     /// sqlx or `onward::begin`.
     NotInTransaction,
     /// The connection given to `apply` is inside a transaction; there `apply_in` is the right call. Likewise one that is

@@ -83,6 +83,9 @@ impl Fault {
             if let Some(sqlx::Error::Database(e)) = error.downcast_ref() {
                 return B::is_conflict(&**e);
             }
+            if error.downcast_ref().map(Error::kind) == Some(ErrorKind::RestartTransaction) {
+                return true;
+            }
             next = error.source();
         }
         false

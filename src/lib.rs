@@ -61,6 +61,9 @@
 //! **Inbox.** The [`inbox`] stores a callback or message before anything is decided, and keeps at it until it is done or a
 //! person has to look. **[`once`](once())** tells the first time from a repeat in any transaction.
 //!
+//! **Stock.** [`stock`] takes the lines of an order out of a table of yours, all or none and never twice, and gives them
+//! back.
+//!
 //! **Outbox.** The [`outbox`] holds events that are written in the same transaction, and relays publish them in order per
 //! key. **[`sweep`]** moves on what has been in a state for too long. [`migrate`] creates the tables that the crate brings.
 //!
@@ -115,6 +118,7 @@ mod serialize;
 mod session;
 mod single_try;
 mod statement;
+pub mod stock;
 pub mod sweep;
 #[cfg(feature = "testkit")]
 pub mod testkit;

@@ -248,6 +248,9 @@ pub trait Lifecycle: Handle<Any = Self> + Debug + Sized + Send + Sync + 'static 
     fn key_of(row: &Self::Row) -> &Self::Key;
     #[doc(hidden)]
     fn same_place(a: &Self::Row, b: &Self::Row) -> bool;
+    /// Key and guards as texts.
+    #[doc(hidden)]
+    fn place_of(row: &Self::Row) -> Vec<String>;
     #[doc(hidden)]
     fn copy(&self, seal: Seal) -> Self;
     #[doc(hidden)]
@@ -302,6 +305,8 @@ pub trait State: Clone + PartialEq + Debug + Sized + Send + Sync + 'static {
 /// A handle from which an attempt may start: `Order<S>` or `AnyOrder`.
 #[doc(hidden)]
 pub trait Source: Handle + Sized + Send + 'static {
+    /// The row and its version.
+    fn stands(&self) -> (&<Self::Any as Lifecycle>::Row, i64);
     fn view(any: &Self::Any) -> Option<&Self>;
     fn narrow(any: Self::Any) -> Result<Self, Self::Any>;
     fn widen(self) -> Self::Any;

@@ -24,8 +24,9 @@ pub(crate) struct Sql {
     made: [OnceLock<String>; 3],
 }
 
+/// What a statement is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+pub(crate) enum Kind {
     Read,
     Write,
     /// A unique index may refuse the row: then nothing is written, and that is no error.
@@ -50,15 +51,18 @@ impl Sql {
     }
 
     fn get(&'static self, dialect: Dialect) -> &'static str {
-        self.made[dialect as usize].get_or_init(|| {
-            let mut text = written(self.text, dialect);
-            // MySQL has no such ending, and `INSERT IGNORE` would also turn bad values into others.
-            if self.kind == Kind::InsertOnce && dialect != Dialect::MySql {
-                text.push_str(" ON CONFLICT DO NOTHING");
-            }
-            text
-        })
+        self.made[dialect as usize].get_or_init(|| made(self.text, self.kind, dialect))
     }
+}
+
+/// The text for a database.
+pub(crate) fn made(text: &str, kind: Kind, dialect: Dialect) -> String {
+    let mut text = written(text, dialect);
+    // MySQL has no such ending, and `INSERT IGNORE` would also turn bad values into others.
+    if kind == Kind::InsertOnce && dialect != Dialect::MySql {
+        text.push_str(" ON CONFLICT DO NOTHING");
+    }
+    text
 }
 
 fn written(text: &str, dialect: Dialect) -> String {
@@ -92,7 +96,8 @@ fn each(mut text: String, start: &str, with: impl Fn(&str) -> String) -> String 
 
 /// A text with its values.
 pub(crate) struct Query<B: Backend> {
-    sql: &'static Sql,
+    text: &'static str,
+    kind: Kind,
     arguments: Result<B::Arguments, BoxError>,
 }
 
@@ -104,7 +109,12 @@ pub(crate) struct Done<B: Backend> {
 
 impl<B: Backend> Query<B> {
     pub(crate) fn new(sql: &'static Sql) -> Self {
-        Self { sql, arguments: Ok(B::Arguments::default()) }
+        Self::of(sql.get(B::DIALECT), sql.kind)
+    }
+
+    /// Of a text that is made for this database and kept elsewhere.
+    pub(crate) fn of(text: &'static str, kind: Kind) -> Self {
+        Self { text, kind, arguments: Ok(B::Arguments::default()) }
     }
 
     /// The next value.
@@ -140,8 +150,8 @@ impl<B: Backend> Query<B> {
     /// Runs it here.
     pub(crate) async fn run(self, connection: &mut B::Connection) -> Result<Done<B>, sqlx::Error> {
         let arguments = self.arguments.map_err(sqlx::Error::Encode)?;
-        let text = self.sql.get(B::DIALECT);
-        let changed = match self.sql.kind {
+        let text = self.text;
+        let changed = match self.kind {
             Kind::Read => {
                 let rows = B::fetch(connection, text, arguments).await?;
                 return Ok(Done { changed: 0, rows });
@@ -168,7 +178,7 @@ pub(crate) async fn alone<B: Backend>(
         let mut lease = lease.map_err(|error| Error::new(ErrorKind::Database, table).source(error))?;
         let theirs = !lease.is_pooled() && settled_depth::<B>(lease.connection()).await > 0;
         let query = query();
-        let reads = query.sql.kind == Kind::Read;
+        let reads = query.kind == Kind::Read;
         let fault = match query.run(lease.connection()).await {
             Ok(done) => {
                 lease.release();

@@ -18,7 +18,7 @@ mod lag;
 mod rotation;
 
 /// Tests that stay on one node of the cluster, and why.
-const ON_ONE_NODE: [(&str, &str); 4] = [
+const ON_ONE_NODE: [(&str, &str); 5] = [
     ("a_lock_serialises", "a row lock holds on its own node only: elsewhere the other one goes first"),
     (
         "a_mark_on_its_way_is_waited_for",
@@ -26,6 +26,10 @@ const ON_ONE_NODE: [(&str, &str); 4] = [
     ),
     ("waiting_for_one_that_commits", "likewise: the same key elsewhere is a conflict at COMMIT, not a wait"),
     ("waiting_for_one_that_rolls_back", "likewise"),
+    (
+        "inside_repeatable_read",
+        "a key taken elsewhere after the snapshot is a conflict at COMMIT: inside a transaction nothing waits for other nodes",
+    ),
 ];
 
 /// For a test of that name: a fresh database, seen through a pool whose connections go to the nodes in turn.

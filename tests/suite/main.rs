@@ -50,6 +50,7 @@ mod races;
 mod servers;
 #[cfg(any(feature = "postgres", feature = "mysql"))]
 mod statements;
+mod stock;
 mod sweep;
 // rustc lists what implements a trait, so the expected texts are those of all features.
 #[cfg(all(feature = "postgres", feature = "mysql", feature = "json"))]

@@ -54,6 +54,13 @@ pub(super) fn describe(declaration: &Declaration, words: &Words<'_>) -> TokenStr
                 a.#key == b.#key #(&& a.#guard_names == b.#guard_names)*
             }
 
+            fn place_of(row: &#row) -> ::std::vec::Vec<::std::string::String> {
+                ::std::vec![
+                    #krate::__private::text(&row.#key),
+                    #(#krate::__private::text(&row.#guard_names),)*
+                ]
+            }
+
             fn copy(&self, seal: #krate::__private::Seal) -> Self {
                 #copy
             }

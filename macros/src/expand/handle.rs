@@ -127,7 +127,7 @@ fn converted(words: &Words<'_>) -> TokenStream {
 
 /// What an attempt may start from.
 fn sources(words: &Words<'_>) -> TokenStream {
-    let Words { krate, order, any, s, .. } = words;
+    let Words { krate, order, any, row, s, .. } = words;
     generate! { words =>
         #[automatically_derived]
         impl<#s: #krate::State<Any = #any, Handle = Self>> #krate::Handle for #order<#s> {
@@ -141,6 +141,10 @@ fn sources(words: &Words<'_>) -> TokenStream {
 
         #[automatically_derived]
         impl<#s: #krate::State<Any = #any, Handle = Self>> #krate::__private::Source for #order<#s> {
+            fn stands(&self) -> (&#row, i64) {
+                (self.0.data().row(), self.0.version())
+            }
+
             fn view(any: &#any) -> ::core::option::Option<&Self> {
                 #s::view(any)
             }
@@ -156,6 +160,10 @@ fn sources(words: &Words<'_>) -> TokenStream {
 
         #[automatically_derived]
         impl #krate::__private::Source for #any {
+            fn stands(&self) -> (&#row, i64) {
+                (self, #any::version(self))
+            }
+
             fn view(any: &#any) -> ::core::option::Option<&Self> {
                 ::core::option::Option::Some(any)
             }

@@ -691,6 +691,9 @@ impl ::onward::Handle for AnyApproval {
 #[automatically_derived]
 impl<S1: ::onward::State<Any = AnyApproval, Handle = Self>> ::onward::__private::Source
 for Approval<S1> {
+    fn stands(&self) -> (&ApprovalRow, i64) {
+        (self.0.data().row(), self.0.version())
+    }
     fn view(any: &AnyApproval) -> ::core::option::Option<&Self> {
         S1::view(any)
     }
@@ -703,6 +706,9 @@ for Approval<S1> {
 }
 #[automatically_derived]
 impl ::onward::__private::Source for AnyApproval {
+    fn stands(&self) -> (&ApprovalRow, i64) {
+        (self, AnyApproval::version(self))
+    }
     fn view(any: &AnyApproval) -> ::core::option::Option<&Self> {
         ::core::option::Option::Some(any)
     }
@@ -876,6 +882,9 @@ impl ::onward::Lifecycle for AnyApproval {
     }
     fn same_place(a: &ApprovalRow, b: &ApprovalRow) -> bool {
         a.id == b.id
+    }
+    fn place_of(row: &ApprovalRow) -> ::std::vec::Vec<::std::string::String> {
+        ::std::vec![::onward::__private::text(& row.id),]
     }
     fn copy(&self, seal: ::onward::__private::Seal) -> Self {
         match self {

@@ -740,6 +740,9 @@ impl ::onward::Handle for AnyOrder {
 #[automatically_derived]
 impl<S: ::onward::State<Any = AnyOrder, Handle = Self>> ::onward::__private::Source
 for Order<S> {
+    fn stands(&self) -> (&OrderRow, i64) {
+        (self.0.data().row(), self.0.version())
+    }
     fn view(any: &AnyOrder) -> ::core::option::Option<&Self> {
         S::view(any)
     }
@@ -752,6 +755,9 @@ for Order<S> {
 }
 #[automatically_derived]
 impl ::onward::__private::Source for AnyOrder {
+    fn stands(&self) -> (&OrderRow, i64) {
+        (self, AnyOrder::version(self))
+    }
     fn view(any: &AnyOrder) -> ::core::option::Option<&Self> {
         ::core::option::Option::Some(any)
     }
@@ -953,6 +959,12 @@ impl ::onward::Lifecycle for AnyOrder {
     }
     fn same_place(a: &OrderRow, b: &OrderRow) -> bool {
         a.id == b.id && a.tenant_id == b.tenant_id
+    }
+    fn place_of(row: &OrderRow) -> ::std::vec::Vec<::std::string::String> {
+        ::std::vec![
+            ::onward::__private::text(& row.id), ::onward::__private::text(& row
+            .tenant_id),
+        ]
     }
     fn copy(&self, seal: ::onward::__private::Seal) -> Self {
         match self {
