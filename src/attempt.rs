@@ -119,7 +119,8 @@ impl<P: Plan> Attempt<P> {
     {
         let mut db = db.access();
         async move {
-            let mut course = Course::new(self)?;
+            let mut course = Course::new(self);
+            course.identify()?;
             match course.decide(&mut db, false).await? {
                 Decided::Won(connection) => {
                     if let Some(connection) = connection {
@@ -162,7 +163,8 @@ impl<P: Plan> Attempt<P> {
         P: PlanOn<B>,
     {
         async move {
-            let mut course = Course::new(self)?;
+            let mut course = Course::new(self);
+            course.identify()?;
             match course.start(pool).await? {
                 Decided::Won(transaction) => {
                     let next = course.next()?;
@@ -222,7 +224,8 @@ impl<P: Plan> Attempt<P> {
         W: AsyncFnMut(&mut B::Connection, &P::Won) -> Result<(), E>,
         E: Into<BoxError>,
     {
-        let mut course = Course::new(self)?;
+        let mut course = Course::new(self);
+        course.identify()?;
         loop {
             let mut transaction = match course.start(pool).await? {
                 Decided::Won(transaction) => transaction,
@@ -284,7 +287,8 @@ impl<P: Plan> Attempt<P> {
         P: PlanOn<S::Db>,
     {
         async move {
-            let mut course = Course::new(self)?;
+            let mut course = Course::new(self);
+            course.identify()?;
             match course.decide_in(tx).await? {
                 Decided::Won(()) => course.applied().map(|won| Outcome::Applied(Uncommitted::new(won))),
                 Decided::WonBefore => Err(course.failed(Error::new(ErrorKind::CommitUnknown, ""))),

@@ -7,7 +7,7 @@ use crate::{
     error::{Error, ErrorKind},
     fault::Fault,
     handle::Handle,
-    journal::{Fenced, Stamp, settle},
+    journal::{Fenced, Stamp, fresh_identity, settle},
     lifecycle::Lifecycle,
     observe,
     outcome::{Clash, Loss, Outcome},
@@ -44,9 +44,8 @@ pub(crate) struct Course<P> {
 }
 
 impl<P: Plan> Course<P> {
-    pub(crate) fn new(attempt: Attempt<P>) -> Result<Self, Error> {
-        let journalled = P::Any::DESCRIPTION.journal.is_some();
-        let mut course = Self {
+    pub(crate) fn new(attempt: Attempt<P>) -> Self {
+        Self {
             plan: attempt.plan,
             stamp: attempt.stamp,
             tries: 1,
@@ -54,19 +53,24 @@ impl<P: Plan> Course<P> {
             retries: None,
             restarts: None,
             unsure: None,
-        };
-        let misplaced = course.stamp.cause.is_some() && (!journalled || course.plan.cause().is_some());
-        if misplaced {
+        }
+    }
+
+    /// Gives the attempt its identity where one is kept, and refuses a cause that has no place.
+    pub(crate) fn identify(&mut self) -> Result<(), Error> {
+        let journalled = P::Any::DESCRIPTION.journal.is_some();
+        if self.stamp.cause.is_some() && (!journalled || self.plan.cause().is_some()) {
             let note = if journalled {
                 "the transition has a cause of its own"
             } else {
                 "there is no journal to keep a cause"
             };
-            return Err(course.failed(Error::new(ErrorKind::NotDeclared, "").note(note)));
+            return Err(self.failed(Error::new(ErrorKind::NotDeclared, "").note(note)));
         }
-        course.stamp =
-            std::mem::take(&mut course.stamp).identified(journalled).map_err(|error| course.failed(error))?;
-        Ok(course)
+        if journalled {
+            self.stamp.attempt = fresh_identity().map_err(|error| self.failed(error))?;
+        }
+        Ok(())
     }
 
     /// Tries until it is won, or lost for good; alone, or in a transaction of ours.
@@ -81,7 +85,7 @@ impl<P: Plan> Course<P> {
         // What was begun before this call may have lost its connection.
         let mut broken = self.restarts.is_some();
         loop {
-            let acquired = if broken { db.acquire_answering().await } else { db.acquire().await };
+            let acquired = if broken { Box::pin(db.acquire_answering()).await } else { db.acquire().await };
             let mut lease = match acquired {
                 Ok(lease) => lease,
                 Err(error) => {
@@ -90,7 +94,7 @@ impl<P: Plan> Course<P> {
                     let waited = matches!(error, sqlx::Error::PoolTimedOut | sqlx::Error::PoolClosed);
                     match self.unsure {
                         Some(_) if waited => return Err(self.unknown()),
-                        Some(_) => self.again(Fault::Lost(error.into())).await?,
+                        Some(_) => Box::pin(self.again(Fault::Lost(error.into()))).await?,
                         None => return Err(self.failed(Error::new(ErrorKind::Database, "").source(error))),
                     }
                     continue;
@@ -123,7 +127,7 @@ impl<P: Plan> Course<P> {
                 }
                 Ok(Tried::Lost(loss)) => {
                     lease.release();
-                    if let Some(loss) = self.lost(loss).await? {
+                    if let Some(loss) = Box::pin(self.lost(loss)).await? {
                         return Ok(Decided::Lost(loss));
                     }
                 }
@@ -141,7 +145,7 @@ impl<P: Plan> Course<P> {
                         }
                         fault => fault,
                     };
-                    self.again(fault).await?;
+                    Box::pin(self.again(fault)).await?;
                 }
             }
         }

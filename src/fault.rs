@@ -19,8 +19,8 @@ pub(crate) enum Fault {
     Broken(Error),
 }
 
-const MISSING_TABLE: &str = "a table is missing; of onward's own, `onward::migrate(&pool)` creates those of inbox and \
-                             `once`, and `DESCRIPTION.journal_table()` has the SQL of a journal's";
+const MISSING_TABLE: &str = "a table is missing; `onward::migrate(&pool)` creates those that onward brings, and \
+                             `DESCRIPTION.journal_table()` has the SQL of a journal's";
 
 impl Fault {
     pub(crate) fn of<B: Backend>(error: sqlx::Error) -> Self {

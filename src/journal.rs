@@ -65,16 +65,6 @@ pub struct Stamp {
     pub(crate) cause: Option<String>,
 }
 
-impl Stamp {
-    /// The same stamp, with an attempt's identity where one is kept.
-    pub(crate) fn identified(mut self, journalled: bool) -> Result<Self, Error> {
-        if journalled {
-            self.attempt = fresh_identity()?;
-        }
-        Ok(self)
-    }
-}
-
 /// 128 bits as text: 80 of them random, behind the milliseconds since 1970, so that an index grows at its end.
 pub(crate) fn fresh_identity() -> Result<String, Error> {
     let mut bytes = [0; 16];

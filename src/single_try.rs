@@ -10,7 +10,7 @@ use crate::{
     plan::{Plan, PlanOn, Prepared, Ready, Ruling, Verdict},
     row::{Columns, Stored as _, at_key},
     statement::Dialect,
-    write::{Scope, Written, write},
+    write::{Scope, Written, write, write_alone},
 };
 
 /// What became of one try.
@@ -30,6 +30,8 @@ const REPEATS: u32 = 3;
 const REQUEST: &str = "request_id";
 
 /// One try on one connection.
+///
+/// What most attempts never come to is boxed: a future is moved about as a whole.
 pub(crate) async fn try_once<B: Backend, P: PlanOn<B>>(
     plan: &mut P,
     stamp: &Stamp,
@@ -62,7 +64,7 @@ pub(crate) async fn try_once<B: Backend, P: PlanOn<B>>(
 
         let theirs = matches!(scope, Scope::Theirs);
         if theirs && ready != Ready::Go {
-            lock_file::<B, P>(connection).await?;
+            Box::pin(lock_file::<B, P>(connection)).await?;
         }
         let (sql, arguments) = plan.reread(theirs).map_err(Fault::Other)?;
         let rows = B::fetch(connection, sql, arguments).await.map_err(Fault::of_read::<B>)?;
@@ -71,7 +73,8 @@ pub(crate) async fn try_once<B: Backend, P: PlanOn<B>>(
         }
         let Some(row) = rows.first() else {
             let last = repeats == REPEATS;
-            match missing::<B, P>(plan, stamp, connection, theirs, fencing, violated, last).await? {
+            let missing = missing::<B, P>(plan, stamp, connection, theirs, fencing, violated, last);
+            match Box::pin(missing).await? {
                 Some(tried) => return Ok(tried),
                 None => repeats += 1,
             }
@@ -80,7 +83,7 @@ pub(crate) async fn try_once<B: Backend, P: PlanOn<B>>(
 
         let Verdict { found, mut ruling } = plan.judge(row).map_err(Fault::Other)?;
         if (fencing || violated.is_some() || asks_journal(plan, stamp, ruling))
-            && let Some(evidence) = Evidence::read::<B, P>(plan, stamp, connection, theirs).await?
+            && let Some(evidence) = Box::pin(Evidence::read::<B, P>(plan, stamp, connection, theirs)).await?
         {
             if fencing && evidence.is_ours(stamp) {
                 return Ok(Tried::WonBefore);
@@ -122,7 +125,7 @@ pub(crate) async fn try_once<B: Backend, P: PlanOn<B>>(
                 }
             }
             if violated.is_some() {
-                if let Some(loss) = holder::<B, P>(plan.holders(), connection, Some(row)).await? {
+                if let Some(loss) = Box::pin(holder::<B, P>(plan.holders(), connection, Some(row))).await? {
                     return Ok(Tried::Lost(loss));
                 }
                 if ruling == Ruling::Unmoved && repeats < REPEATS {
@@ -188,7 +191,10 @@ async fn write_planned<B: Backend, P: PlanOn<B>>(
     }
     let prepared = plan.write(stamp).map_err(Fault::Other)?;
     let entry = entry::<B, P>(plan, stamp).map_err(Fault::Other)?;
-    write::<B>(connection, scope, plan.name(), prepared, entry).await
+    match (scope, entry) {
+        (Scope::Alone, None) => write_alone::<B>(connection, plan.name(), prepared).await,
+        (_, entry) => Box::pin(write::<B>(connection, scope, plan.name(), prepared, entry)).await,
+    }
 }
 
 /// Whether the row alone leaves open what the journal may know.

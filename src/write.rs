@@ -57,8 +57,17 @@ pub(crate) async fn write<B: Backend>(
             B::command(connection, end).await.map_err(Fault::of::<B>)?;
             written
         }
-        Scope::Alone | Scope::Theirs => send::<B>(connection, name, write).await.map_err(Fault::of::<B>)?,
+        Scope::Alone | Scope::Theirs => write_alone::<B>(connection, name, write).await,
     }
+}
+
+/// A write without an entry that stands on its own.
+pub(crate) async fn write_alone<B: Backend>(
+    connection: &mut B::Connection,
+    name: &'static str,
+    write: Prepared<B>,
+) -> Result<Written, Fault> {
+    send::<B>(connection, name, write).await.map_err(Fault::of::<B>)?
 }
 
 /// Both in a short transaction.

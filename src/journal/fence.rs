@@ -1,6 +1,6 @@
 //! After a COMMIT whose reply was lost: did it take effect, and if not, can it still?
 
-use super::{Evidence, FENCE, Logged, Stamp, statements};
+use super::{Evidence, FENCE, Logged, Stamp, fresh_identity, statements};
 use crate::{
     backend::Backend,
     error::Error,
@@ -103,7 +103,7 @@ fn fence<B: Backend, P: PlanOn<B>>(
     let Some(journal) = statements::<B, P::Any>() else { return Ok(None) };
     let cause = Some((stamp.attempt.clone(), false));
     let fence = Logged { transition: FENCE, from: Some(state), to: state, version, cause };
-    let own = Stamp::default().identified(true)?;
+    let own = Stamp { attempt: fresh_identity()?, ..Stamp::default() };
     let prepared = |statement: &'static Statement| -> Result<Prepared<B>, Error> {
         let arguments = arguments::<B>(statement, |arguments, bind| match bind {
             Bind::Expected => P::Any::bind_status(arguments, state),
