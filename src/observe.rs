@@ -9,7 +9,29 @@ use crate::{
     outcome::{Answer, Loss},
     plan::Plan,
 };
-use tracing::{Level, enabled, event};
+use tracing::Level;
+
+/// An event whose level is known at run time only; `tracing` wants it at compile time.
+macro_rules! event_at {
+    ($level:expr, $($fields:tt)*) => {
+        match $level {
+            tracing::Level::DEBUG => tracing::event!(target: "onward", tracing::Level::DEBUG, $($fields)*),
+            tracing::Level::INFO => tracing::event!(target: "onward", tracing::Level::INFO, $($fields)*),
+            tracing::Level::WARN => tracing::event!(target: "onward", tracing::Level::WARN, $($fields)*),
+            _ => tracing::event!(target: "onward", tracing::Level::ERROR, $($fields)*),
+        }
+    };
+}
+pub(crate) use event_at;
+
+/// How loud an event is, by what a handler does about it.
+pub(crate) fn level(answer: Answer) -> Level {
+    match answer {
+        Answer::Settled => Level::DEBUG,
+        Answer::Later => Level::INFO,
+        Answer::Escalate => Level::WARN,
+    }
+}
 
 pub(crate) fn applied<P: Plan>(plan: &P, stamp: &Stamp, attempts: u32) {
     record(plan, stamp, attempts, "applied", Level::DEBUG);
@@ -26,12 +48,7 @@ pub(crate) fn loss<P: Plan>(plan: &P, stamp: &Stamp, attempts: u32, loss: &Loss<
         Loss::Conflict(conflict) => (conflict.clash.as_str(), conflict.clash.answer()),
         Loss::NotFound => ("not_found", Answer::Later),
     };
-    let level = match answer {
-        Answer::Settled => Level::DEBUG,
-        Answer::Later => Level::INFO,
-        Answer::Escalate => Level::WARN,
-    };
-    record(plan, stamp, attempts, outcome, level);
+    record(plan, stamp, attempts, outcome, level(answer));
 }
 
 pub(crate) fn failed<P: Plan>(plan: &P, stamp: &Stamp, attempts: u32, error: &Error) {
@@ -39,24 +56,15 @@ pub(crate) fn failed<P: Plan>(plan: &P, stamp: &Stamp, attempts: u32, error: &Er
 }
 
 fn record<P: Plan>(plan: &P, stamp: &Stamp, attempts: u32, outcome: &'static str, level: Level) {
-    // `tracing` wants the level of an event at compile time.
-    macro_rules! at {
-        ($($level:ident)*) => { $(
-            if level == Level::$level && enabled!(target: "onward", Level::$level) {
-                event!(
-                    target: "onward",
-                    Level::$level,
-                    lifecycle = P::Any::DESCRIPTION.name,
-                    transition = plan.name(),
-                    key = ?plan.key(),
-                    cause = plan.cause().map(|(cause, _)| cause).as_ref().or(stamp.cause.as_ref()),
-                    request_id = stamp.request,
-                    actor = stamp.actor,
-                    attempts,
-                    outcome,
-                );
-            }
-        )* };
-    }
-    at!(DEBUG INFO WARN ERROR);
+    event_at!(
+        level,
+        lifecycle = P::Any::DESCRIPTION.name,
+        transition = plan.name(),
+        key = ?plan.key(),
+        cause = plan.cause().map(|(cause, _)| cause).as_ref().or(stamp.cause.as_ref()),
+        request_id = stamp.request,
+        actor = stamp.actor,
+        attempts,
+        outcome,
+    );
 }

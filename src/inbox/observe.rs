@@ -1,28 +1,17 @@
 //! A `tracing` event for whatever happens to an entry: `source`, `message_id`, `attempts`, `outcome`; no payload.
 
-use crate::{inbox::entry::Entry, outcome::Answer};
-use tracing::{Level, enabled, event};
+use crate::{
+    inbox::entry::Entry,
+    observe::{event_at, level},
+    outcome::Answer,
+};
 
 pub(crate) fn told(entry: &Entry, outcome: &str, answer: Answer) {
-    let level = match answer {
-        Answer::Settled => Level::DEBUG,
-        Answer::Later => Level::INFO,
-        Answer::Escalate => Level::WARN,
-    };
-    // `tracing` wants the level of an event at compile time.
-    macro_rules! at {
-        ($($level:ident)*) => { $(
-            if level == Level::$level && enabled!(target: "onward", Level::$level) {
-                event!(
-                    target: "onward",
-                    Level::$level,
-                    source = entry.source,
-                    message_id = entry.message_id,
-                    attempts = entry.attempts,
-                    outcome,
-                );
-            }
-        )* };
-    }
-    at!(DEBUG INFO WARN);
+    event_at!(
+        level(answer),
+        source = entry.source,
+        message_id = entry.message_id,
+        attempts = entry.attempts,
+        outcome,
+    );
 }
