@@ -186,10 +186,7 @@ pub(crate) async fn alone<B: Backend>(
             }
             Err(error) => Fault::of::<B>(error),
         };
-        // One that did not answer is not given back.
-        if !fault.broke_the_connection() {
-            lease.release();
-        }
+        lease.release_after(&fault);
         match (fault, restarts.next()) {
             (Fault::Conflict(_), Some(delay)) if !theirs => tokio::time::sleep(delay).await,
             (fault, _) if theirs => return Err(fault.into_error(ErrorKind::RestartTransaction, table)),
