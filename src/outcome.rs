@@ -184,6 +184,11 @@ impl<A: Lifecycle> Loss<A> {
     pub(crate) fn clash(found: A, clash: Clash) -> Self {
         Self::Conflict(Conflict { found, clash, holder: None, attempts: 1 })
     }
+
+    /// Another row has what the attempt would bring.
+    pub(crate) fn held(found: A, clash: Clash, holder: A::Key) -> Self {
+        Self::Conflict(Conflict { found, clash, holder: Some(holder), attempts: 1 })
+    }
 }
 
 impl<T: Handle> From<Loss<T::Any>> for Outcome<T> {

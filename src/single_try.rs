@@ -6,7 +6,7 @@ use crate::{
     fault::Fault,
     journal::{AMEND, Evidence, Logged, Refusal, Stamp, Taken, entry},
     lifecycle::Lifecycle,
-    outcome::{Clash, Conflict, Loss},
+    outcome::{Clash, Loss},
     plan::{Plan, PlanOn, Prepared, Ready, Ruling, Verdict},
     row::{Columns, Stored as _, at_key},
     statement::Dialect,
@@ -96,8 +96,7 @@ pub(crate) async fn try_once<B: Backend, P: PlanOn<B>>(
                 }
                 Ok(heard) => ruling = heard,
                 Err((clash, holder)) => {
-                    let holder = Some(holder);
-                    return Ok(Tried::Lost(Loss::Conflict(Conflict { found, clash, holder, attempts: 1 })));
+                    return Ok(Tried::Lost(Loss::held(found, clash, holder)));
                 }
             }
         }
@@ -268,7 +267,7 @@ async fn taken_elsewhere<B: Backend, P: PlanOn<B>>(
     let rows = B::fetch(connection, sql, arguments).await.map_err(Fault::of_read::<B>)?;
     let Some(row) = rows.first() else { return Ok(None) };
     let found = P::Any::decode(&Columns::selected(row)).map_err(Fault::Other)?;
-    Ok(Some(Loss::Conflict(Conflict { found, clash, holder: Some(key), attempts: 1 })))
+    Ok(Some(Loss::held(found, clash, key)))
 }
 
 /// On SQLite: makes the caller's transaction a writing one, so that it shows what is committed now, or learns that it
@@ -297,7 +296,7 @@ async fn holder<B: Backend, P: PlanOn<B>>(
             None => P::Any::decode(&columns),
         };
         let found = found.map_err(Fault::Other)?;
-        return Ok(Some(Loss::Conflict(Conflict { found, clash, holder: Some(key), attempts: 1 })));
+        return Ok(Some(Loss::held(found, clash, key)));
     }
     Ok(None)
 }
