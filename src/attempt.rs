@@ -249,7 +249,11 @@ impl<P: Plan> Attempt<P> {
             };
             match done {
                 Ok(()) => return Ok(Outcome::Applied(course.won(next))),
-                Err(fault) => course.again(fault).await?,
+                Err(fault) => {
+                    if Box::pin(course.restart(pool, fault)).await? {
+                        return course.applied().map(Outcome::Applied);
+                    }
+                }
             }
         }
     }

@@ -179,6 +179,11 @@ pub trait Backend:
     /// middle of something can be put in order again.
     #[doc(hidden)]
     const EMBEDDED: bool;
+
+    /// Who has written a row that is not committed yet has its lock, and nobody else can commit a write of it. Not on a
+    /// MySQL cluster: its nodes compare at COMMIT.
+    #[doc(hidden)]
+    const LOCKS_EXCLUDE: bool;
 }
 
 /// What is the same on every database; the driver types are concrete only here.
@@ -257,6 +262,7 @@ mod sqlite {
         // Statements run to their end on a thread of their own, in order, so a rollback behind them is reliable; and
         // the connection may be the only one to a database in memory.
         const EMBEDDED: bool = true;
+        const LOCKS_EXCLUDE: bool = true;
 
         driver!(Sqlite);
 
@@ -314,6 +320,7 @@ mod postgres {
         const AFTER: Option<&'static str> = None;
         const ABORTS_ON_ERROR: bool = true;
         const EMBEDDED: bool = false;
+        const LOCKS_EXCLUDE: bool = true;
 
         driver!(Postgres);
 
@@ -385,6 +392,7 @@ mod mysql {
         const AFTER: Option<&'static str> = Some("SET autocommit = 1");
         const ABORTS_ON_ERROR: bool = false;
         const EMBEDDED: bool = false;
+        const LOCKS_EXCLUDE: bool = false;
 
         driver!(MySql);
 

@@ -113,7 +113,9 @@ impl<P: Plan> Course<P> {
             match tried {
                 Ok(Tried::Won) => {
                     // Whatever was sent before can take effect no more.
-                    self.unsure = None;
+                    if !ours || B::LOCKS_EXCLUDE {
+                        self.unsure = None;
+                    }
                     return Ok(Decided::Won(lease.into_guarded()));
                 }
                 Ok(Tried::WonBefore) => {
@@ -214,6 +216,22 @@ impl<P: Plan> Course<P> {
         settle::<B, P>(&mut self.plan, &self.stamp, pool).await
     }
 
+    /// After a transaction of ours that was not committed: waits for a restart, unless an earlier one, whose reply was
+    /// lost, turns out to have taken effect.
+    pub(crate) async fn restart<B: Backend>(&mut self, pool: &Pool<B>, fault: Fault) -> Result<bool, Error>
+    where
+        P: PlanOn<B>,
+    {
+        if self.unsure.is_some() && matches!(fault, Fault::Other(_) | Fault::Broken(_)) {
+            match self.settle(pool).await {
+                Some(Fenced::Never) => self.unsure = None,
+                Some(Fenced::Applied) => return Ok(true),
+                None => {}
+            }
+        }
+        self.again(fault).await.map(|()| false)
+    }
+
     fn counted(&self, mut loss: Loss<P::Any>) -> Loss<P::Any> {
         if let Loss::Conflict(conflict) = &mut loss {
             conflict.attempts = self.tries;
@@ -223,7 +241,7 @@ impl<P: Plan> Course<P> {
     }
 
     /// Waits for a restart of the whole after a fault, if it is of the kind that allows one and the budget does.
-    pub(crate) async fn again(&mut self, fault: Fault) -> Result<(), Error> {
+    async fn again(&mut self, fault: Fault) -> Result<(), Error> {
         let source = match fault {
             Fault::Other(error) | Fault::Broken(error) if self.unsure.is_none() => {
                 return Err(self.failed(error));

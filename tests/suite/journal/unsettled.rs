@@ -25,12 +25,23 @@ enum Step {
     Pay,
     Cancel,
     PayWith,
+    /// With work that fails when it runs again, at once or when what was late has arrived.
+    PayWithOnce(Duration),
     PayBegun,
     Amend,
     Create,
 }
 
-const STEPS: [Step; 6] = [Step::Pay, Step::Cancel, Step::PayWith, Step::PayBegun, Step::Amend, Step::Create];
+const STEPS: [Step; 8] = [
+    Step::Pay,
+    Step::Cancel,
+    Step::PayWith,
+    Step::PayWithOnce(Duration::ZERO),
+    Step::PayWithOnce(Duration::from_millis(500)),
+    Step::PayBegun,
+    Step::Amend,
+    Step::Create,
+];
 
 const HARMS: [(Side, Harm); 5] = [
     (Side::Client, Harm::CutBefore),
@@ -57,6 +68,17 @@ async fn attempt<B: Db>(step: Step, id: i64, order: Option<AnyOrder>, pool: &Poo
         Step::Amend => told(order.amend(|row| row.amount_cents += 10).apply(pool).await),
         Step::PayWith => {
             let work = async move |tx: &mut B::Connection, _: &_| B::run(tx, &effect).await.map(drop);
+            told(order.pay(trade_no).apply_with(pool, work).await)
+        }
+        Step::PayWithOnce(pause) => {
+            let mut again = false;
+            let work = async move |tx: &mut B::Connection, _: &_| {
+                if std::mem::replace(&mut again, true) {
+                    tokio::time::sleep(pause).await;
+                    return Err(sqlx::Error::RowNotFound);
+                }
+                B::run(tx, &effect).await.map(drop)
+            };
             told(order.pay(trade_no).apply_with(pool, work).await)
         }
         Step::PayBegun => {
@@ -87,11 +109,11 @@ async fn moved<B: Db>(step: Step, id: i64, db: &Fixture<B>, case: &str) -> bool 
     let rest: Vec<&str> = entries.iter().map(String::as_str).filter(|entry| *entry != name).collect();
     let expected: &[&[&str]] = match (step, moved) {
         (Step::Create, _) => &[&[]],
-        (Step::PayBegun, false) => &[&["create:0"], &["create:0", "fence:1"]],
+        (Step::PayWithOnce(_) | Step::PayBegun, false) => &[&["create:0"], &["create:0", "fence:1"]],
         _ => &[&["create:0"]],
     };
     assert!(expected.contains(&rest.as_slice()), "{case}: {entries:?}");
-    let with = moved && matches!(step, Step::PayWith | Step::PayBegun);
+    let with = moved && matches!(step, Step::PayWith | Step::PayWithOnce(_) | Step::PayBegun);
     assert_eq!(effects, i64::from(with), "{case}: {entries:?}");
     moved
 }
