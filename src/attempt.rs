@@ -118,8 +118,9 @@ impl<P: Plan> Attempt<P> {
         P: PlanOn<D::Db>,
     {
         let mut db = db.access();
+        // What a future captures it does not move again.
+        let mut course = Course::new(self);
         async move {
-            let mut course = Course::new(self);
             course.identify()?;
             match course.decide(&mut db, false).await? {
                 Decided::Won(connection) => {
@@ -129,7 +130,7 @@ impl<P: Plan> Attempt<P> {
                     course.applied().map(Outcome::Applied)
                 }
                 Decided::WonBefore => course.applied().map(Outcome::Applied),
-                Decided::Lost(loss) => Ok(loss.into()),
+                Decided::Lost(loss) => Ok((*loss).into()),
                 Decided::Refused => Ok(course.refused()),
             }
         }
@@ -172,7 +173,7 @@ impl<P: Plan> Attempt<P> {
                 }
                 // Nothing of it was ever sent to be committed.
                 Decided::WonBefore => Err(course.failed(Error::new(ErrorKind::CommitUnknown, ""))),
-                Decided::Lost(loss) => Ok(loss.into()),
+                Decided::Lost(loss) => Ok((*loss).into()),
                 Decided::Refused => Ok(course.refused()),
             }
         }
@@ -231,7 +232,7 @@ impl<P: Plan> Attempt<P> {
                 Decided::Won(transaction) => transaction,
                 // With its work: both were committed together.
                 Decided::WonBefore => return course.applied().map(Outcome::Applied),
-                Decided::Lost(loss) => return Ok(loss.into()),
+                Decided::Lost(loss) => return Ok((*loss).into()),
                 Decided::Refused => return Ok(course.refused()),
             };
             let next = course.next()?;
@@ -296,7 +297,7 @@ impl<P: Plan> Attempt<P> {
             match course.decide_in(tx).await? {
                 Decided::Won(()) => course.applied().map(|won| Outcome::Applied(Uncommitted::new(won))),
                 Decided::WonBefore => Err(course.failed(Error::new(ErrorKind::CommitUnknown, ""))),
-                Decided::Lost(loss) => Ok(loss.into()),
+                Decided::Lost(loss) => Ok((*loss).into()),
                 Decided::Refused => Ok(course.refused()),
             }
         }

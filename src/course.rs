@@ -3,7 +3,7 @@
 use crate::{
     attempt::Attempt,
     backend::Backend,
-    boundary::settled_depth,
+    boundary::{depth, settled_depth},
     error::{Error, ErrorKind},
     fault::Fault,
     handle::Handle,
@@ -27,7 +27,7 @@ pub(crate) enum Decided<A: Lifecycle, W> {
     /// By an earlier write whose reply was lost.
     WonBefore,
     Refused,
-    Lost(Loss<A>),
+    Lost(Box<Loss<A>>),
 }
 
 /// An attempt on its way: how often it was tried, and what is still allowed.
@@ -37,8 +37,8 @@ pub(crate) struct Course<P> {
     tries: u32,
     policy: Policy,
     /// The delays that are left; most attempts never ask for one.
-    retries: Option<ExponentialBackoff>,
-    restarts: Option<ExponentialBackoff>,
+    retries: Option<Box<ExponentialBackoff>>,
+    restarts: Option<Box<ExponentialBackoff>>,
     /// A write of ours whose reply was lost may have taken effect, or may still do so.
     unsure: Option<sqlx::Error>,
 }
@@ -100,7 +100,8 @@ impl<P: Plan> Course<P> {
                     continue;
                 }
             };
-            if !lease.is_pooled() && settled_depth::<B>(lease.connection()).await > 0 {
+            let inside = depth::<B>(lease.connection()) > 0 && !lease.is_pooled();
+            if inside && settled_depth::<B>(lease.connection()).await > 0 {
                 return Err(self.failed(
                     Error::new(ErrorKind::InTransaction, "")
                         .note("use `apply_in`, which never tries again there"),
@@ -129,8 +130,8 @@ impl<P: Plan> Course<P> {
                 }
                 Ok(Tried::Lost(loss)) => {
                     lease.release();
-                    if let Some(loss) = Box::pin(self.lost(loss)).await? {
-                        return Ok(Decided::Lost(loss));
+                    if let Some(loss) = Box::pin(self.lost(*loss)).await? {
+                        return Ok(Decided::Lost(Box::new(loss)));
                     }
                 }
                 Err(fault) => {
@@ -177,7 +178,8 @@ impl<P: Plan> Course<P> {
         }
         let loss = match loss {
             Loss::Conflict(conflict) if self.plan.retries(&conflict) => {
-                let Some(delay) = self.retries.get_or_insert_with(|| self.policy.backoff()).next() else {
+                let Some(delay) = self.retries.get_or_insert_with(|| Box::new(self.policy.backoff())).next()
+                else {
                     return Ok(Some(self.counted(Loss::Conflict(conflict))));
                 };
                 self.unsure = None;
@@ -256,7 +258,7 @@ impl<P: Plan> Course<P> {
             }
             Fault::Lost(source) | Fault::Conflict(source) => Some(source),
         };
-        match (self.restarts.get_or_insert_with(restarts).next(), source) {
+        match (self.restarts.get_or_insert_with(|| Box::new(restarts())).next(), source) {
             (Some(delay), _) => {
                 tokio::time::sleep(delay).await;
                 Ok(())
@@ -281,7 +283,7 @@ impl<P: Plan> Course<P> {
             Ok(Tried::Won) => Ok(Decided::Won(())),
             Ok(Tried::WonBefore) => Ok(Decided::WonBefore),
             Ok(Tried::Refused) => Ok(Decided::Refused),
-            Ok(Tried::Lost(loss)) => Ok(Decided::Lost(self.counted(loss))),
+            Ok(Tried::Lost(loss)) => Ok(Decided::Lost(Box::new(self.counted(*loss)))),
             Err(fault) => Err(self.failed(fault.into_error(ErrorKind::RestartTransaction, ""))),
         }
     }

@@ -20,7 +20,12 @@ pub(crate) enum Tried<A: Lifecycle> {
     WonBefore,
     /// The guard said no to the row at hand.
     Refused,
-    Lost(Loss<A>),
+    Lost(Box<Loss<A>>),
+}
+
+/// Boxed, since a winner would carry its place about.
+fn lost<A: Lifecycle>(loss: Loss<A>) -> Tried<A> {
+    Tried::Lost(Box::new(loss))
 }
 
 /// How often a write is repeated that an index has refused although no row can be found that has the value.
@@ -96,12 +101,12 @@ pub(crate) async fn try_once<B: Backend, P: PlanOn<B>>(
                 }
                 Ok(heard) => ruling = heard,
                 Err((clash, holder)) => {
-                    return Ok(Tried::Lost(Loss::held(found, clash, holder)));
+                    return Ok(lost(Loss::held(found, clash, holder)));
                 }
             }
         }
         let clash = match ruling {
-            Ruling::Duplicate => return Ok(Tried::Lost(Loss::Duplicate(found))),
+            Ruling::Duplicate => return Ok(lost(Loss::Duplicate(found))),
             Ruling::Unmoved if ready == Ready::Go && violated.is_none() => {
                 if repeats > 0 {
                     return Err(Fault::Other(Error::new(ErrorKind::NoEffect, "")));
@@ -120,22 +125,22 @@ pub(crate) async fn try_once<B: Backend, P: PlanOn<B>>(
                         fresh = true;
                         continue;
                     }
-                    Err(found) => return Ok(Tried::Lost(Loss::clash(found, clash))),
+                    Err(found) => return Ok(lost(Loss::clash(found, clash))),
                 }
             }
             if violated.is_some() {
                 if let Some(loss) = Box::pin(holder::<B, P>(plan.holders(), connection, Some(row))).await? {
-                    return Ok(Tried::Lost(loss));
+                    return Ok(lost(loss));
                 }
                 if ruling == Ruling::Unmoved && repeats < REPEATS {
                     // What refused it may have gone meanwhile.
                     repeats += 1;
                     continue;
                 }
-                return Ok(Tried::Lost(Loss::clash(found, Clash::UniqueTaken(None))));
+                return Ok(lost(Loss::clash(found, Clash::UniqueTaken(None))));
             }
         }
-        return Ok(Tried::Lost(Loss::clash(found, clash)));
+        return Ok(lost(Loss::clash(found, clash)));
     }
 }
 
@@ -163,7 +168,7 @@ async fn missing<B: Backend, P: PlanOn<B>>(
         }
     }
     if !P::CREATES {
-        return Ok(Some(Tried::Lost(Loss::NotFound)));
+        return Ok(Some(lost(Loss::NotFound)));
     }
     let loss = match taken_elsewhere::<B, P>(plan, refusal, connection).await? {
         Some(loss) => Some(loss),
@@ -176,7 +181,7 @@ async fn missing<B: Backend, P: PlanOn<B>>(
         }
         return Err(Fault::Other(error));
     }
-    Ok(loss.map(Tried::Lost))
+    Ok(loss.map(lost))
 }
 
 async fn write_planned<B: Backend, P: PlanOn<B>>(
