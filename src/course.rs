@@ -130,8 +130,8 @@ impl<P: Plan> Course<P> {
                 }
                 Ok(Tried::Lost(loss)) => {
                     lease.release();
-                    if let Some(loss) = Box::pin(self.lost(*loss)).await? {
-                        return Ok(Decided::Lost(Box::new(loss)));
+                    if let Some(loss) = Box::pin(self.lost(loss)).await? {
+                        return Ok(Decided::Lost(loss));
                     }
                 }
                 Err(fault) => {
@@ -172,29 +172,28 @@ impl<P: Plan> Course<P> {
     }
 
     /// Waits for the next try if the policy allows one after this loss; else the loss is final.
-    async fn lost(&mut self, loss: Loss<P::Any>) -> Result<Option<Loss<P::Any>>, Error> {
+    async fn lost(&mut self, mut loss: Box<Loss<P::Any>>) -> Result<Option<Box<Loss<P::Any>>>, Error> {
         if self.unsure.is_some() && self.may_be_ours(&loss) {
             return Err(self.unknown());
         }
-        let loss = match loss {
-            Loss::Conflict(conflict) if self.plan.retries(&conflict) => {
-                let Some(delay) = self.retries.get_or_insert_with(|| Box::new(self.policy.backoff())).next()
-                else {
-                    return Ok(Some(self.counted(Loss::Conflict(conflict))));
-                };
-                self.unsure = None;
-                self.tries += 1;
-                if conflict.clash != Clash::Behind
-                    && let Err(found) = self.plan.adopt(conflict.found)
-                {
-                    return Ok(Some(self.counted(Loss::clash(found, conflict.clash))));
-                }
-                tokio::time::sleep(delay).await;
-                return Ok(None);
-            }
-            loss => loss,
+        let retries = matches!(&*loss, Loss::Conflict(conflict) if self.plan.retries(conflict));
+        let left = || self.retries.get_or_insert_with(|| Box::new(self.policy.backoff())).next();
+        let Some(delay) = retries.then(left).flatten() else {
+            self.count(&mut loss);
+            return Ok(Some(loss));
         };
-        Ok(Some(self.counted(loss)))
+        self.unsure = None;
+        self.tries += 1;
+        if let Loss::Conflict(conflict) = *loss
+            && conflict.clash != Clash::Behind
+            && let Err(found) = self.plan.adopt(conflict.found)
+        {
+            let mut loss = Box::new(Loss::clash(found, conflict.clash));
+            self.count(&mut loss);
+            return Ok(Some(loss));
+        }
+        tokio::time::sleep(delay).await;
+        Ok(None)
     }
 
     /// Whether an earlier write whose reply was lost may be behind this, or may still take effect.
@@ -234,12 +233,11 @@ impl<P: Plan> Course<P> {
         self.again(fault).await.map(|()| false)
     }
 
-    fn counted(&self, mut loss: Loss<P::Any>) -> Loss<P::Any> {
-        if let Loss::Conflict(conflict) = &mut loss {
+    fn count(&self, loss: &mut Loss<P::Any>) {
+        if let Loss::Conflict(conflict) = loss {
             conflict.attempts = self.tries;
         }
-        observe::loss(&self.plan, &self.stamp, self.tries, &loss);
-        loss
+        observe::loss(&self.plan, &self.stamp, self.tries, loss);
     }
 
     /// Waits for a restart of the whole after a fault, if it is of the kind that allows one and the budget does.
@@ -283,7 +281,10 @@ impl<P: Plan> Course<P> {
             Ok(Tried::Won) => Ok(Decided::Won(())),
             Ok(Tried::WonBefore) => Ok(Decided::WonBefore),
             Ok(Tried::Refused) => Ok(Decided::Refused),
-            Ok(Tried::Lost(loss)) => Ok(Decided::Lost(Box::new(self.counted(*loss)))),
+            Ok(Tried::Lost(mut loss)) => {
+                self.count(&mut loss);
+                Ok(Decided::Lost(loss))
+            }
             Err(fault) => Err(self.failed(fault.into_error(ErrorKind::RestartTransaction, ""))),
         }
     }
