@@ -181,12 +181,17 @@ impl<'r, B: Backend, A: Stored<B>> Columns<'r, B, A> {
     }
 }
 
+/// Bytes that a value takes on its way to a server, as a guess.
+const TYPICAL: usize = 12;
+
 /// The values of a statement, in its order.
 pub(crate) fn arguments<B: Backend>(
     statement: &Statement,
     mut bind: impl FnMut(&mut B::Arguments, Bind) -> Result<(), BoxError>,
 ) -> Result<B::Arguments, Error> {
     let mut arguments = B::Arguments::default();
+    let values = statement.binds.len();
+    sqlx::Arguments::reserve(&mut arguments, values, values * TYPICAL);
     for place in &statement.binds {
         bind(&mut arguments, *place)
             .map_err(|error| Error::new(ErrorKind::Database, "").source(sqlx::Error::Encode(error)))?;
