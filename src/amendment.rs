@@ -97,8 +97,14 @@ impl<F: Source> Plan for Amendment<'_, F> {
     }
 
     fn may_be_ours(&self, loss: &Loss<F::Any>) -> bool {
-        // Nothing in the row tells one amendment from another.
-        !matches!(loss, Loss::Conflict(Conflict { clash: Clash::UniqueTaken(_), .. }))
+        match loss {
+            // What refused this write may have gone when the first one arrives.
+            Loss::Conflict(Conflict { clash: Clash::UniqueTaken(_), found, .. }) => {
+                found.version() <= self.from.version()
+            }
+            // Nothing in the row tells one amendment from another.
+            _ => true,
+        }
     }
 
     fn won(&self) -> Result<F, Error> {

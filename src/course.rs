@@ -204,7 +204,11 @@ impl<P: Plan> Course<P> {
         // The journal was asked, and does not have it; what is left is a row that shows less than was known.
         match loss {
             Loss::NotFound => true,
-            Loss::Conflict(conflict) => conflict.clash == Clash::Behind,
+            Loss::Conflict(conflict) => match conflict.clash {
+                Clash::Behind => true,
+                Clash::CauseTaken | Clash::UniqueTaken(_) => self.plan.may_be_ours(loss),
+                _ => false,
+            },
             Loss::Duplicate(_) | Loss::Refused(_) => false,
         }
     }

@@ -86,8 +86,9 @@ impl<S: State> Plan for Creation<'_, S> {
     }
 
     fn may_be_ours(&self, loss: &Loss<S::Any>) -> bool {
-        // A row of ours would be found by its key; if it was amended since, `same` may not know it.
-        matches!(loss, Loss::Conflict(Conflict { clash: Clash::OtherContent, .. }))
+        // A row of ours would be found by its key; if it was amended since, `same` may not know it. Where there is none,
+        // what refused this one may have gone when the first one arrives.
+        matches!(loss, Loss::Conflict(_))
     }
 
     fn won(&self) -> Result<S::Handle, Error> {

@@ -172,7 +172,9 @@ where
             Loss::Duplicate(_) | Loss::Refused(_) => false,
             Loss::NotFound => true,
             Loss::Conflict(conflict) => match conflict.clash {
-                Clash::OtherCause | Clash::CauseTaken | Clash::UniqueTaken(_) => false,
+                Clash::OtherCause => false,
+                // What refused this write may have gone when the first one arrives.
+                Clash::CauseTaken | Clash::UniqueTaken(_) => conflict.found.version() <= self.from.version(),
                 Clash::Behind if conflict.found.version() < self.from.version() => true,
                 _ => T::Any::DESCRIPTION.reaches(T::INDEX, conflict.found.state()),
             },
