@@ -167,6 +167,13 @@ pub trait Backend:
     #[doc(hidden)]
     fn is_conflict(error: &dyn DatabaseError) -> bool;
 
+    /// Of conflicts, those that may be the node's fault: it has lost its cluster, or waited for something in vain. The
+    /// next connection may lead to another one.
+    #[doc(hidden)]
+    fn is_away(_: &dyn DatabaseError) -> bool {
+        false
+    }
+
     /// The server was going down or cut the connection: what the statement did is not known.
     #[doc(hidden)]
     fn is_cut(error: &dyn DatabaseError) -> bool;
@@ -405,6 +412,11 @@ mod mysql {
             // ready (Galera), 1205 lock wait timeout, 1213 deadlock. By number: 1205 shares its SQLSTATE with
             // everything else. docs.pingcap.com/tidb/stable/error-codes: 8002, 8005, 8022, 9007 write conflicts.
             matches!(number(error), Some(1020 | 1047 | 1205 | 1213 | 8002 | 8005 | 8022 | 9007))
+        }
+
+        fn is_away(error: &dyn DatabaseError) -> bool {
+            // With `wsrep_sync_wait` a Galera node that has lost the majority answers 1205, without it 1047.
+            matches!(number(error), Some(1047 | 1205))
         }
 
         fn is_cut(error: &dyn DatabaseError) -> bool {

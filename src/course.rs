@@ -137,7 +137,7 @@ impl<P: Plan> Course<P> {
                 Err(fault) => {
                     // A borrowed connection cannot be replaced by another one.
                     let pooled = lease.is_pooled();
-                    broken = fault.broke_the_connection();
+                    broken = fault.broke_the_connection::<B>();
                     lease.release_after(&fault);
                     let fault = match fault {
                         Fault::Unanswered(source) if !pooled => {

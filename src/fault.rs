@@ -105,8 +105,14 @@ impl Fault {
     }
 
     /// Whether the connection must not go back to its pool.
-    pub(crate) fn broke_the_connection(&self) -> bool {
-        matches!(self, Self::Unanswered(_) | Self::Lost(_) | Self::Broken(_))
+    pub(crate) fn broke_the_connection<B: Backend>(&self) -> bool {
+        match self {
+            Self::Unanswered(_) | Self::Lost(_) | Self::Broken(_) => true,
+            Self::Conflict(source) => {
+                matches!(source.downcast_ref(), Some(sqlx::Error::Database(e)) if B::is_away(&**e))
+            }
+            Self::Other(_) => false,
+        }
     }
 
     /// As an error, where an engine conflict means `conflict` and a lost reply that nothing was applied.

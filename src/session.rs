@@ -183,9 +183,9 @@ impl<B: Backend> Lease<'_, B> {
         }
     }
 
-    /// Likewise after a fault, unless the connection did not answer.
+    /// Likewise after a fault, unless the connection did not answer, or leads to a node that cannot.
     pub(crate) fn release_after(self, fault: &Fault) {
-        if !fault.broke_the_connection() {
+        if !fault.broke_the_connection::<B>() {
             self.release();
         }
     }

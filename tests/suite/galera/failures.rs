@@ -8,7 +8,7 @@ use crate::{
     servers::galera::Cluster,
 };
 use onward::{Error, ErrorKind, Outcome};
-use sqlx::{MySql, MySqlPool};
+use sqlx::{MySql, MySqlPool, mysql::MySqlPoolOptions};
 use std::{
     collections::BTreeMap,
     sync::{
@@ -140,6 +140,7 @@ async fn nodes_are_lost_and_come_back() {
     let mut ground = Ground::new().await;
     a_node_is_killed(&mut ground).await;
     a_node_stops(&mut ground).await;
+    a_node_is_cut_off(&mut ground).await;
     the_majority_is_lost_while_it_commits(&mut ground).await;
     the_majority_is_killed(&mut ground).await;
 }
@@ -168,6 +169,53 @@ async fn a_node_stops(ground: &mut Ground) {
     });
     let answers = answers.await;
     ground.every_answer_is_true(answers).await;
+}
+
+/// One of three is cut off from the others and answers nothing but errors, while its clients still reach it.
+async fn a_node_is_cut_off(ground: &mut Ground) {
+    let isolate = async |first: &MySqlPool, on: u8| {
+        let sql = format!("SET GLOBAL wsrep_provider_options = 'gmcast.isolate={on}'");
+        MySql::run(&mut first.acquire().await.unwrap(), &sql).await.unwrap();
+    };
+    // Under load, from that node and from all.
+    let first = pool(&ground.nodes[0], 12).await;
+    let answers = ground.load(&first, async |_| {
+        isolate(&first, 1).await;
+        sleep(Duration::from_secs(6)).await;
+        isolate(&first, 0).await;
+        sleep(Duration::from_secs(2)).await;
+    });
+    let answers = answers.await;
+    ground.every_answer_is_true(answers).await;
+
+    // What lies idle in a pool leads there, and new connections elsewhere: those of later calls, and of the same attempt.
+    let next = ground.next;
+    ground.next += 2;
+    let mut orders = Vec::new();
+    for id in [next, next + 1] {
+        orders.push(Order::create(row(id)).apply(&ground.all).await.unwrap().applied().unwrap());
+    }
+    isolate(&first, 1).await;
+    sleep(Duration::from_secs(5)).await;
+    for (wait, order) in [3, 0].into_iter().zip(orders) {
+        let balancer = Balancer::before(&ground.nodes).await;
+        let options = MySqlPoolOptions::new().max_connections(2).after_connect(move |session, _| {
+            Box::pin(async move {
+                MySql::run(session, &format!("SET SESSION wsrep_sync_wait = {wait}")).await.map(drop)
+            })
+        });
+        let pool = options.connect(&balancer.url(&ground.nodes[0])).await.unwrap();
+        let id = order.id;
+        assert_eq!(AnyOrder::find(&pool, id).await.unwrap_err().kind(), ErrorKind::Busy);
+        assert!(AnyOrder::find(&pool, id).await.unwrap().is_some(), "wsrep_sync_wait = {wait}");
+        drop(pool);
+
+        let balancer = Balancer::before(&ground.nodes).await;
+        let pool = super::pool(&balancer.url(&ground.nodes[0]), 2).await;
+        let _ = order.pay(format!("T-{id}"), noon()).apply(&pool).await.unwrap().applied().unwrap();
+    }
+    isolate(&first, 0).await;
+    ready(&ground.nodes).await;
 }
 
 /// Two of three sleep; the third loses the majority with writes on the way. It answers 1180, and yet the others find the
