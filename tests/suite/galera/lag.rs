@@ -2,8 +2,10 @@
 
 use super::{fixture, pool};
 use crate::{
+    balancer::Balancer,
     db::{Db, Fixture},
     lifecycles::{AnyOrder, Order, OrderRow, Orders as _, Paid, noon, row},
+    proxy::{Harm, Protocol, Proxy, Side},
 };
 use onward::{Clash, ErrorKind, Outcome, Policy};
 use sqlx::{Executor as _, MySql, MySqlPool, mysql::MySqlPoolOptions};
@@ -185,4 +187,38 @@ async fn an_old_row_is_never_won() {
         *seen.entry(told).or_default() += 1;
     }
     println!("40 attempts on a row that another node had moved: {seen:?}");
+}
+
+/// The reply is lost on the first node, and the second one, which is asked to settle it, shows an older row than is known.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_node_that_is_behind_settles_nothing() {
+    let nodes = Two::new().await;
+    let mut seen = BTreeMap::<String, u32>::new();
+    for id in 1..=12 {
+        let pending = nodes.create(id).await;
+        nodes.settle().await;
+        let proxy = Proxy::before(&nodes.db.nodes[0], Protocol::MySql).await;
+        let both = [proxy.url(&nodes.db.nodes[0]), nodes.db.nodes[1].clone()];
+        let balancer = Balancer::before(&both).await;
+        let pool = hasty(&balancer.url(&both[0])).await;
+        while pool.num_idle() == 0 {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        nodes.hold_up().await;
+        let paid = pay(pending, &nodes.one).await;
+        // A ping, the statement is prepared, and executed.
+        proxy.arm(Side::Client, 3, Harm::CutAfter, 1);
+        let told = match paid.ship("parcel".into()).apply(&pool).await {
+            Ok(Outcome::Conflict(conflict)) => format!("{:?}", conflict.clash),
+            Ok(outcome) => outcome.as_str().into(),
+            Err(error) => format!("{:?}", error.kind()),
+        };
+        assert_eq!(proxy.disarm(), 1);
+        proxy.settled().await;
+        assert_eq!(nodes.db.state(id).await, "shipped:2", "order {id}: {told}");
+        *seen.entry(told).or_default() += 1;
+    }
+    println!("12 replies lost before a node that is behind: {seen:?}");
+    assert!(seen.keys().all(|told| ["CommitUnknown", "duplicate"].contains(&told.as_str())), "{seen:?}");
+    assert!(seen.contains_key("CommitUnknown"), "the second node was never behind: {seen:?}");
 }
