@@ -99,7 +99,7 @@ impl<F: Source> Plan for Amendment<'_, F> {
     fn may_be_ours(&self, loss: &Loss<F::Any>) -> bool {
         match loss {
             // What refused this write may have gone when the first one arrives.
-            Loss::Conflict(Conflict { clash: Clash::UniqueTaken(_), found, .. }) => {
+            Loss::Conflict(Conflict { clash: Clash::CauseTaken | Clash::UniqueTaken(_), found, .. }) => {
                 found.version() <= self.from.version()
             }
             // Nothing in the row tells one amendment from another.
