@@ -111,7 +111,8 @@ impl<P: Plan> Attempt<P> {
     /// Faults only; a lost race is an [`Outcome`]. [`Busy`](crate::ErrorKind::Busy) when engine conflicts used up the restarts,
     /// [`CommitUnknown`](crate::ErrorKind::CommitUnknown) when a reply was lost and trying again could not settle it,
     /// [`Unreadable`](crate::ErrorKind::Unreadable), [`NoEffect`](crate::ErrorKind::NoEffect), [`VersionLimit`](crate::ErrorKind::VersionLimit), [`Database`](crate::ErrorKind::Database),
-    /// [`InTransaction`](crate::ErrorKind::InTransaction) for a connection that is inside one.
+    /// [`InTransaction`](crate::ErrorKind::InTransaction) for a connection that is inside one. A `BEGIN` that was sent as plain SQL
+    /// is not seen: inside of such a transaction this would say `Applied` before its COMMIT.
     pub fn apply<'a, D>(self, db: D) -> impl Future<Output = Result<Outcome<P::Won>, Error>> + Send
     where
         D: Own<'a>,

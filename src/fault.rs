@@ -19,8 +19,9 @@ pub(crate) enum Fault {
     Broken(Error),
 }
 
-const MISSING_TABLE: &str = "a table is missing; `onward::migrate(&pool)` creates those that onward brings, and \
-                             `DESCRIPTION.journal_table()` has the SQL of a journal's";
+const MISSING_TABLE: &str = "a table is missing, and the source says which: a lifecycle's own is made by your migrations, \
+                             its journal by the SQL of `DESCRIPTION.journal_table()`, those that onward brings by \
+                             `onward::migrate(&pool)`";
 
 impl Fault {
     pub(crate) fn of<B: Backend>(error: sqlx::Error) -> Self {
