@@ -5,6 +5,8 @@ use crate::lifecycles;
 mod amending;
 mod conflicts;
 mod creating;
+#[cfg(any(feature = "postgres", feature = "mysql"))]
+mod late;
 mod reading;
 mod repeats;
 mod transactions;

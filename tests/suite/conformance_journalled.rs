@@ -8,6 +8,9 @@ mod amending;
 mod conflicts;
 #[path = "conformance/creating.rs"]
 mod creating;
+#[cfg(any(feature = "postgres", feature = "mysql"))]
+#[path = "conformance/late.rs"]
+mod late;
 #[path = "conformance/reading.rs"]
 mod reading;
 #[path = "conformance/repeats.rs"]

@@ -28,8 +28,6 @@ mod flow;
 mod galera;
 mod inbox;
 mod journal;
-#[cfg(any(feature = "postgres", feature = "mysql"))]
-mod late;
 macro_rules! declare {
     ([$journal:literal] $($declaration:tt)*) => { onward::lifecycle! { $($declaration)* } };
 }

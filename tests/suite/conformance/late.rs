@@ -1,12 +1,12 @@
 //! A write whose reply was lost reaches the server late, when what refused the second one has gone: nobody may have been
 //! told that it never can.
 
+use super::lifecycles::{AnyOrder, Order, Orders as _, noon, row};
 use crate::{
     db::{Db, Fixture},
-    lifecycles::{AnyOrder, Order, Orders as _, noon, row},
     proxy::{Harm, Protocol, Proxy, Side},
 };
-use onward::{Clash, Error, ErrorKind, Outcome};
+use onward::{Clash, Error, ErrorKind, Lifecycle as _, Outcome};
 use sqlx::{Pool, pool::PoolOptions};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -101,13 +101,13 @@ async fn each_message_in_turn<B: Db>(protocol: Protocol) {
         }
     }
     assert!(untrue.is_empty(), "{}: {untrue:#?}", B::ENGINE);
-    // In a transaction what comes late is not committed.
-    assert_eq!(
-        came_late.into_iter().collect::<Vec<_>>(),
-        [Step::Pay, Step::Amend, Step::Create],
-        "{}",
-        B::ENGINE
-    );
+    // In a transaction what comes late is not committed; and a journal keeps a cause when its row is gone.
+    let expected: &[Step] = match (AnyOrder::DESCRIPTION.journal, B::ENGINE) {
+        (None, _) => &[Step::Pay, Step::Amend, Step::Create],
+        (Some(_), "postgres") => &[Step::Amend, Step::Create],
+        (Some(_), _) => &[],
+    };
+    assert_eq!(came_late.into_iter().collect::<Vec<_>>(), expected, "{}", B::ENGINE);
 }
 
 #[cfg(feature = "postgres")]
