@@ -123,7 +123,9 @@ impl Server {
         self.tell("CONT")
     }
 
-    pub(crate) fn launch(recipe: impl FnOnce(&Path, u16) -> Result<Recipe, String>) -> Result<Server, String> {
+    pub(crate) fn launch(
+        recipe: impl FnOnce(&Path, u16) -> Result<Recipe, String>,
+    ) -> Result<Server, String> {
         let folder = absolute(env::temp_dir().join(format!("onward-test-{:016x}", random())))
             .map_err(|error| format!("the temporary folder has no absolute path: {error}"))?;
         let port = free_port()?;

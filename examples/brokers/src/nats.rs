@@ -72,7 +72,8 @@ fn headers(event: &Delivery) -> Result<HeaderMap, BoxError> {
 ///
 /// The broker's.
 pub async fn stream(url: &str) -> Result<stream::Stream, BoxError> {
-    let config = stream::Config { name: STREAM.into(), subjects: vec!["order.*".into()], ..Default::default() };
+    let config =
+        stream::Config { name: STREAM.into(), subjects: vec!["order.*".into()], ..Default::default() };
     Ok(jetstream::new(async_nats::connect(url).await?).get_or_create_stream(config).await?)
 }
 

@@ -31,6 +31,7 @@ pub struct RabbitMq {
 }
 
 impl RabbitMq {
+    /// Not connected yet.
     pub fn new(url: impl Into<String>) -> Self {
         Self { url: url.into(), channel: Mutex::default() }
     }
@@ -52,7 +53,8 @@ impl Publish for RabbitMq {
         // Never `into()`, which panics on more than 255 bytes.
         let topic = ShortString::try_new(event.topic())?;
         let mandatory = BasicPublishOptions { mandatory: true, ..Default::default() };
-        let confirm = channel.basic_publish(EXCHANGE.into(), topic, mandatory, event.payload(), properties).await?;
+        let confirm =
+            channel.basic_publish(EXCHANGE.into(), topic, mandatory, event.payload(), properties).await?;
         let confirmed = confirm.await?;
         *kept = Some(channel);
         match confirmed {
@@ -85,7 +87,8 @@ async fn open(url: &str) -> Result<Channel, BoxError> {
     Ok(channel)
 }
 
-/// A channel to receive by, and the queue that keeps what is sent meanwhile.
+/// A channel to receive by, and the queue that keeps what is sent meanwhile; of a cluster a quorum queue is better. It is
+/// declared at each connection: a broker that is killed can forget what it was told of queues two seconds before.
 ///
 /// # Errors
 ///
@@ -93,9 +96,7 @@ async fn open(url: &str) -> Result<Channel, BoxError> {
 pub async fn subscribe(url: &str) -> Result<Channel, BoxError> {
     let channel = open(url).await?;
     let durable = QueueDeclareOptions { durable: true, ..Default::default() };
-    let mut quorum = FieldTable::default();
-    quorum.insert("x-queue-type".into(), AMQPValue::LongString("quorum".into()));
-    channel.queue_declare(QUEUE.into(), durable, quorum).await?;
+    channel.queue_declare(QUEUE.into(), durable, FieldTable::default()).await?;
     let bind = QueueBindOptions::default();
     channel.queue_bind(QUEUE.into(), EXCHANGE.into(), "order.*".into(), bind, FieldTable::default()).await?;
     Ok(channel)

@@ -13,6 +13,7 @@ pub const POINTS: &str = "CREATE TABLE points (id INTEGER PRIMARY KEY, event_id 
 
 /// A database in a file of its own. Shop and receiver are two services with a database each; here it is the same.
 pub struct Shop {
+    /// Its pool.
     pub db: SqlitePool,
     file: PathBuf,
 }
@@ -37,7 +38,9 @@ impl Shop {
     pub async fn pay(&self, outbox: &Outbox, orders: i64) -> Result<(), BoxError> {
         for order in 1..=orders {
             let mut tx = onward::begin(&self.db).await?;
-            outbox.write(&mut tx, Event::new("order.paid", format!("order-{order}"), "12.50").version(1)).await?;
+            outbox
+                .write(&mut tx, Event::new("order.paid", format!("order-{order}"), "12.50").version(1))
+                .await?;
             tx.commit().await?;
         }
         outbox.wake();
@@ -78,7 +81,12 @@ impl Drop for Shop {
 /// # Errors
 ///
 /// The database's.
-pub async fn credit(tx: &mut SqliteConnection, event_id: &str, order: &str, paid: &[u8]) -> Result<(), BoxError> {
+pub async fn credit(
+    tx: &mut SqliteConnection,
+    event_id: &str,
+    order: &str,
+    paid: &[u8],
+) -> Result<(), BoxError> {
     let points = sqlx::query("INSERT INTO points (event_id, order_no, paid) VALUES (?, ?, ?)");
     points.bind(event_id).bind(order).bind(String::from_utf8_lossy(paid)).execute(tx).await?;
     Ok(())

@@ -19,7 +19,8 @@ fn checks_itself<K: Broker>(program: &str) {
     // The second time the broker has what the first has left.
     for _ in 0..2 {
         let output = Command::new(program).arg(&url).output().unwrap();
-        let text = [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).concat();
+        let text =
+            [output.stdout, output.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).concat();
         assert!(output.status.success() && text.ends_with("check: ok\n"), "{text}");
     }
 }

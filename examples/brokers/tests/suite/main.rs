@@ -1,5 +1,5 @@
 //! The outbox with real brokers that are stopped, killed, halted and cut off: `scripts/broker-test`.
-#![allow(missing_docs, unreachable_pub)]
+#![allow(missing_docs, unreachable_pub, clippy::pedantic)]
 
 /// Servers and databases, as in the crate's own tests.
 #[allow(dead_code, unexpected_cfgs, unused_macros)]

@@ -16,10 +16,11 @@ use std::{
 };
 
 fn recipe(folder: &Path, port: u16) -> Result<Recipe, String> {
-    let program = program_folders().map(|folder| folder.join("nats-server")).find(|file| file.is_file()).ok_or(
-        "nats-server was not found: run `scripts/broker-test`, which installs it on Debian as root \
+    let program =
+        program_folders().map(|folder| folder.join("nats-server")).find(|file| file.is_file()).ok_or(
+            "nats-server was not found: run `scripts/broker-test`, which installs it on Debian as root \
          (`apt-get install nats-server`)",
-    )?;
+        )?;
     let (program, store) = (quoted(program), quoted(folder.join("store")));
     Ok(Recipe {
         name: "nats-server",

@@ -16,6 +16,7 @@ use std::{
     io::{self, Read as _, Write as _},
     net::TcpStream,
     path::{Path, PathBuf},
+    time::Duration,
 };
 
 /// A queue of whatever was published, which nobody takes anything from until the end.
@@ -91,7 +92,13 @@ impl Broker for Rabbit {
         let durable = QueueDeclareOptions { durable: true, ..Default::default() };
         channel.queue_declare(LOG.into(), durable, FieldTable::default()).await.unwrap();
         let bind = QueueBindOptions::default();
-        channel.queue_bind(LOG.into(), "orders".into(), "#".into(), bind, FieldTable::default()).await.unwrap();
+        channel
+            .queue_bind(LOG.into(), "orders".into(), "#".into(), bind, FieldTable::default())
+            .await
+            .unwrap();
+        // It keeps queues and bindings, unlike messages, in memory for two seconds before it writes them, and a test
+        // may kill it sooner.
+        tokio::time::sleep(Duration::from_secs(3)).await;
     }
 
     async fn receive(url: &str, points: &SqlitePool) {

@@ -56,8 +56,8 @@ async fn killed_between_publication_and_mark<K: Broker, B: Db>(mut shop: Shop<K,
             killed.await.unwrap();
         }
     }
-    let marked = shop.db.number("SELECT COUNT(*) FROM onward_outbox WHERE status = 'claimed'").await;
-    assert!(marked > 0 && shop.unsent().await > 10, "{marked}");
+    let claimed = shop.db.number("SELECT COUNT(*) FROM onward_outbox WHERE status = 'claimed'").await;
+    assert!(claimed > 0 && shop.unsent().await > 10, "{claimed}");
     drop(receiving);
     let pool = shop.db.pool.clone();
     let repeats = shop.check(2 * ROUNDS).await;
@@ -95,8 +95,12 @@ fn child() {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     runtime.block_on(async {
         match broker {
-            "rabbitmq" => relay_on(engine, publications, crate::rabbitmq::Rabbit::publisher(url).await, database).await,
-            "nats" => relay_on(engine, publications, crate::nats::JetStream::publisher(url).await, database).await,
+            "rabbitmq" => {
+                relay_on(engine, publications, crate::rabbitmq::Rabbit::publisher(url).await, database).await
+            }
+            "nats" => {
+                relay_on(engine, publications, crate::nats::JetStream::publisher(url).await, database).await
+            }
             other => panic!("{other}?"),
         }
     });
