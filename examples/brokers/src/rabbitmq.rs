@@ -17,11 +17,13 @@ use onward::{
     outbox::{Delivery, Publish},
 };
 use sqlx::SqlitePool;
-use tokio::sync::Mutex;
+use std::time::Duration;
+use tokio::{sync::Mutex, time::timeout};
 
 const EXCHANGE: &str = "orders";
 const QUEUE: &str = "points";
 const PERSISTENT: u8 = 2;
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A publisher for one relay, connected when there is something to publish. Give the URL a heartbeat
 /// (`amqp://127.0.0.1:5672/%2f?heartbeat=10`), so that a broker that is silently gone is noticed.
@@ -39,19 +41,19 @@ impl RabbitMq {
 
 impl Publish for RabbitMq {
     async fn publish(&self, event: Delivery) -> Result<(), BoxError> {
-        let mut kept = self.channel.lock().await;
-        // Taken out, and put back once the broker has answered: whoever gives up in between leaves a channel that can
-        // still be sent an answer, and lapin goes by their order to tell which message was returned.
-        let channel = match kept.take().filter(|channel| channel.status().connected()) {
-            Some(channel) => channel,
-            None => open(&self.url).await?,
-        };
         let properties = BasicProperties::default()
             .with_message_id(event.id().into())
             .with_delivery_mode(PERSISTENT)
             .with_headers(headers(&event)?);
         // Never `into()`, which panics on more than 255 bytes.
         let topic = ShortString::try_new(event.topic())?;
+        // Taken out, and put back once the broker has answered: whoever gives up in between leaves a channel that can
+        // still be sent an answer, and lapin goes by their order to tell which message was returned.
+        let mut kept = self.channel.lock().await;
+        let channel = match kept.take().filter(|channel| channel.status().connected()) {
+            Some(channel) => channel,
+            None => open(&self.url).await?,
+        };
         let mandatory = BasicPublishOptions { mandatory: true, ..Default::default() };
         let confirm =
             channel.basic_publish(EXCHANGE.into(), topic, mandatory, event.payload(), properties).await?;
@@ -80,7 +82,9 @@ fn headers(event: &Delivery) -> Result<FieldTable, BoxError> {
 
 /// A channel on a connection of its own, which ends with it.
 async fn open(url: &str) -> Result<Channel, BoxError> {
-    let channel = Connection::connect(url, ConnectionProperties::default()).await?.create_channel().await?;
+    // There is no heartbeat yet, and one that accepts connections and says nothing would be waited for for good.
+    let connection = timeout(PATIENCE, Connection::connect(url, ConnectionProperties::default())).await??;
+    let channel = connection.create_channel().await?;
     channel.confirm_select(ConfirmSelectOptions::default()).await?;
     let durable = ExchangeDeclareOptions { durable: true, ..Default::default() };
     channel.exchange_declare(EXCHANGE.into(), ExchangeKind::Topic, durable, FieldTable::default()).await?;

@@ -40,3 +40,4 @@ mod rabbitmq;
 mod relays;
 mod shop;
 mod silence;
+mod speed;

@@ -61,7 +61,8 @@ async fn killed_between_publication_and_mark<K: Broker, B: Db>(mut shop: Shop<K,
     drop(receiving);
     let pool = shop.db.pool.clone();
     let repeats = shop.check(2 * ROUNDS).await;
-    let again = "SELECT COUNT(*) FROM onward_outbox WHERE attempts = 2";
+    // One more attempt for each kill; the same event can be hit again.
+    let again = "SELECT CAST(SUM(attempts - 1) AS BIGINT) FROM onward_outbox";
     let mut connection = pool.acquire().await.unwrap();
     assert_eq!(B::numbers(&mut connection, again).await.unwrap(), [2 * ROUNDS as i64]);
     assert_eq!(repeats, if K::DROPS_REPEATS { 0 } else { 2 * ROUNDS });
