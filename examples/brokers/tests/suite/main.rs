@@ -15,6 +15,7 @@ macro_rules! with_every_broker {
     ($($test:ident),* $(,)?) => {
         mod rabbitmq { with_every_broker!(@ crate::rabbitmq::Rabbit; $($test)*); }
         mod nats { with_every_broker!(@ crate::nats::JetStream; $($test)*); }
+        mod forgetful { with_every_broker!(@ crate::nats::Forgetful; $($test)*); }
     };
     (@ $broker:ty; $($test:ident)*) => {
         mod sqlite { with_every_broker!(@ $broker, sqlx::Sqlite; $($test)*); }

@@ -5,7 +5,10 @@ use crate::{
     servers::{Recipe, program_folders, quoted},
     shop::SOON,
 };
-use async_nats::jetstream::consumer::{AckPolicy, pull};
+use async_nats::jetstream::{
+    self,
+    consumer::{AckPolicy, pull},
+};
 use brokers::nats::{Nats, receive, stream};
 use futures_util::StreamExt as _;
 use sqlx::SqlitePool;
@@ -13,6 +16,7 @@ use std::{
     io::{self, Read as _},
     net::TcpStream,
     path::Path,
+    time::Duration,
 };
 
 fn recipe(folder: &Path, port: u16) -> Result<Recipe, String> {
@@ -85,5 +89,40 @@ impl Broker for JetStream {
             Kept { id: header("Nats-Msg-Id"), key: header("Key"), payload }
         });
         kept.collect().await
+    }
+}
+
+/// The same with a stream that forgets ids at once, as any does after a while, so that repeats reach the receiver.
+pub struct Forgetful;
+
+impl Broker for Forgetful {
+    const NAME: &'static str = "forgetful";
+    const DROPS_REPEATS: bool = false;
+    type Publisher = Nats;
+
+    fn recipe(folder: &Path, port: u16) -> Result<Recipe, String> {
+        recipe(folder, port)
+    }
+
+    async fn publisher(url: &str) -> Nats {
+        JetStream::publisher(url).await
+    }
+
+    async fn prepare(url: &str) {
+        let mut config = stream(url).await.unwrap().cached_info().config.clone();
+        config.duplicate_window = Duration::from_millis(100);
+        jetstream::new(async_nats::connect(url).await.unwrap()).update_stream(config).await.unwrap();
+    }
+
+    async fn receive(url: &str, points: &SqlitePool) {
+        JetStream::receive(url, points).await;
+    }
+
+    async fn is_idle(points: &SqlitePool) -> bool {
+        JetStream::is_idle(points).await
+    }
+
+    async fn log(url: &str) -> Vec<Kept> {
+        JetStream::log(url).await
     }
 }

@@ -99,7 +99,7 @@ fn child() {
             "rabbitmq" => {
                 relay_on(engine, publications, crate::rabbitmq::Rabbit::publisher(url).await, database).await
             }
-            "nats" => {
+            "nats" | "forgetful" => {
                 relay_on(engine, publications, crate::nats::JetStream::publisher(url).await, database).await
             }
             other => panic!("{other}?"),

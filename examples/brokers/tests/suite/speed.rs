@@ -40,7 +40,10 @@ async fn measured<K: Broker, B: Db>(mut shop: Shop<K, B>) {
     ratios.sort_by(f64::total_cmp);
     rates.sort_by(f64::total_cmp);
     let (ratio, rate) = (ratios[ROUNDS / 2], rates[ROUNDS / 2]);
-    println!("{}: one relay takes {ratio:.2} times as long as without a broker, {rate:.0} events a second", K::NAME);
+    println!(
+        "{}: one relay takes {ratio:.2} times as long as without a broker, {rate:.0} events a second",
+        K::NAME
+    );
 }
 
 /// How many events, each of a key of its own, one relay publishes in a second.
