@@ -7,6 +7,35 @@ use std::future::Future;
 ///
 /// It says `Ok` only when the event is safe at its destination (a broker's confirmation, not the end of a write), since
 /// it is not sent again after that. It may be asked for the same event again: [`Delivery::id`] is the same then.
+///
+/// It is dropped where it takes longer than the claim holds: a connection that still owes an answer is not to be used
+/// again. What no queue takes is an error too. `examples/brokers` has publishers for RabbitMQ and NATS, to be copied.
+///
+/// ```
+/// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/order.rs"));
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> Result<(), onward::BoxError> {
+/// # let (db, order) = example().await?;
+/// # onward::migrate(&db).await?;
+/// use onward::{BoxError, outbox::{Delivery, Outbox, Publish}};
+/// use std::future::ready;
+///
+/// struct Client;
+///
+/// impl Publish for Client {
+///     async fn publish(&self, event: Delivery) -> Result<(), BoxError> {
+///         println!("{} {} {}", event.id(), event.topic(), event.key()); // and the broker's confirmation
+///         Ok(())
+///     }
+/// }
+///
+/// // Relays can share one.
+/// let (outbox, client) = (Outbox::new("orders"), Client);
+/// let relay = || outbox.relay(&db, ready(()), |event| client.publish(event));
+/// tokio::join!(relay(), relay());
+/// # Ok(())
+/// # }
+/// ```
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not publish events",
     label = "expected a `Publish`, or a closure `async |delivery: Delivery| -> Result<(), BoxError> {{ … }}`"

@@ -29,20 +29,20 @@ const START_LIMIT: Duration = Duration::from_secs(60);
 
 const SUPERVISOR: &str = include_str!("servers/supervisor.sh");
 
-/// How one kind of database is installed, run, ended and asked.
-struct Recipe {
-    name: &'static str,
+/// How one kind of server is installed, run, ended and asked.
+pub(crate) struct Recipe {
+    pub(crate) name: &'static str,
     /// Shell commands; `$owner` stands for "as a user other than root".
-    install: String,
-    serve: String,
-    tidy: &'static str,
-    clean: &'static str,
-    quick: &'static str,
-    log: &'static str,
+    pub(crate) install: String,
+    pub(crate) serve: String,
+    pub(crate) tidy: &'static str,
+    pub(crate) clean: &'static str,
+    pub(crate) quick: &'static str,
+    pub(crate) log: &'static str,
     /// The part of the URL before the host.
-    login: &'static str,
+    pub(crate) login: &'static str,
     /// Whether the server at the other end lets a client in.
-    admits: fn(&mut TcpStream) -> io::Result<bool>,
+    pub(crate) admits: fn(&mut TcpStream) -> io::Result<bool>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -123,7 +123,9 @@ impl Server {
         self.tell("CONT")
     }
 
-    fn launch(recipe: impl FnOnce(&Path, u16) -> Result<Recipe, String>) -> Result<Server, String> {
+    pub(crate) fn launch(
+        recipe: impl FnOnce(&Path, u16) -> Result<Recipe, String>,
+    ) -> Result<Server, String> {
         let folder = absolute(env::temp_dir().join(format!("onward-test-{:016x}", random())))
             .map_err(|error| format!("the temporary folder has no absolute path: {error}"))?;
         let port = free_port()?;
@@ -279,20 +281,20 @@ pub fn with_database(url: &str, database: &str) -> String {
 }
 
 /// The folders in which programs are looked for. Debian leaves `sbin` out of a user's PATH.
-fn program_folders() -> impl Iterator<Item = PathBuf> {
+pub(crate) fn program_folders() -> impl Iterator<Item = PathBuf> {
     let path = env::var_os("PATH").unwrap_or_default();
     let listed: Vec<PathBuf> = env::split_paths(&path).filter(|it| it.is_absolute()).collect();
     listed.into_iter().chain(["/usr/sbin", "/usr/local/sbin"].map(PathBuf::from))
 }
 
 /// One word for the shell.
-fn quoted(text: impl AsRef<Path>) -> String {
+pub(crate) fn quoted(text: impl AsRef<Path>) -> String {
     format!("'{}'", text.as_ref().display().to_string().replace('\'', r"'\''"))
 }
 
 /// Below the ports that the system gives to outgoing connections: while a server is down, one of
 /// those could otherwise take its port, or a client that tries to connect could reach itself.
-fn free_port() -> Result<u16, String> {
+pub(crate) fn free_port() -> Result<u16, String> {
     (0..100)
         .map(|_| 20_000 + (random() % 12_000) as u16)
         .find(|port| TcpListener::bind((Ipv4Addr::LOCALHOST, *port)).is_ok())

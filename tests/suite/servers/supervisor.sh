@@ -42,7 +42,8 @@ while read -r word; do
   if case $word in
     start) (trap - HUP INT PIPE TERM; serve) </dev/null >>server.log 2>&1 & pid=$! ;;
     alive) alive "$pid" ;;
-    stop) alive "$pid" && kill -s "$clean" "$pid" && all CONT && gone 30 "$pid" ;;
+    # it may be gone before it is told to go on
+    stop) alive "$pid" && kill -s "$clean" "$pid" && { all CONT; gone 30 "$pid"; } ;;
     KILL) alive "$pid" && all KILL && gone 10 "$pid" $kids ;;
     STOP | CONT) alive "$pid" && all "$word" ;;
     *) false ;;
