@@ -16,7 +16,7 @@ use crate::{
     session::Db,
     together::{Steps, together},
 };
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, time::Instant};
 
 static DUE: Sql =
     Sql::read(select!(oldest "WHERE e.outbox = ? AND e.next_at <= {now} ORDER BY e.next_at, e.id LIMIT 32"));
@@ -32,10 +32,9 @@ static PAYLOAD: Sql = Sql::read(select!(all "WHERE e.id = ?"));
 /// Locks what others are put behind: it cannot be finished meanwhile by somebody who does not see them.
 static FOLLOWED: Sql =
     Sql::write("UPDATE onward_outbox SET followers = followers + 1 WHERE id = ? AND done_at IS NULL");
-static FOLLOW: Sql = Sql::write(
-    "UPDATE onward_outbox SET next_at = NULL, version = version + 1 WHERE id = ? AND version = ? \
-     AND status = 'pending'",
-);
+/// Also what has been tried already, and had its turn before an older one was there.
+static FOLLOW: Sql =
+    Sql::write("UPDATE onward_outbox SET next_at = NULL, version = version + 1 WHERE id = ? AND version = ?");
 
 impl Outbox {
     /// Claims some event that is due and the oldest of its key; longest due first, as far as others do not want the same.
@@ -86,6 +85,7 @@ impl Outbox {
             }
             return Ok(None);
         }
+        let since = Instant::now();
         let claim = || {
             let until = clock::millis(self.claim_for);
             Query::new(&CLAIM).text(&self.owner).bind(&until).bind(&id).bind(&version)
@@ -102,7 +102,7 @@ impl Outbox {
         };
         let event = entry.event::<B>(row).map_err(failed)?;
         observe::told(self, &entry, "claimed", Answer::Settled);
-        Ok(Some(Delivery::new(entry, event)))
+        Ok(Some(Delivery::new(entry, event, since)))
     }
 }
 

@@ -36,7 +36,7 @@ static NEXT: Sql = Sql::read(
 );
 static TURN: Sql = Sql::write(
     "UPDATE onward_outbox SET next_at = {now}, version = version + 1 \
-     WHERE id = ? AND status = 'pending' AND next_at IS NULL",
+     WHERE id = ? AND status IN ('pending', 'failed', 'claimed') AND next_at IS NULL",
 );
 
 impl Outbox {

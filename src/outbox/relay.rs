@@ -111,11 +111,16 @@ impl Outbox {
         publish: &impl Publish,
     ) -> Result<Status, Error> {
         let entry = delivery.entry.clone();
-        let published = tokio::time::timeout(self.claim_for, publish.publish(delivery)).await;
+        let left = delivery.left(self.claim_for);
+        // Nothing is begun once the claim has run out: others may have published it since, and later ones.
+        let published = match left.is_zero() {
+            true => None,
+            false => tokio::time::timeout(left, publish.publish(delivery)).await.ok(),
+        };
         let failure = match published {
-            Ok(Ok(())) => None,
-            Ok(Err(error)) => Some(note::of(&*error)),
-            Err(_) => Some(format!("publishing took longer than the claim holds, {:?}", self.claim_for)),
+            Some(Ok(())) => None,
+            Some(Err(error)) => Some(note::of(&*error)),
+            None => Some(format!("publishing took longer than the claim holds, {:?}", self.claim_for)),
         };
         let (status, held, answer) = match failure {
             None => {

@@ -1,6 +1,6 @@
 //! In order per key, whatever commits first; a poisonous event holds up its own key alone.
 
-use super::{Published, SHORT, outbox};
+use super::{Published, SHORT, outbox, relays::killed};
 use crate::{
     db::{Db, Fixture},
     lifecycles::{AnyOrder, OrderRow},
@@ -20,6 +20,8 @@ on_every_database![
     a_long_row_of_one_key_holds_up_no_other,
     one_that_is_put_behind_has_its_turn,
     put_behind_while_the_first_is_being_finished,
+    an_older_one_that_comes_late,
+    several_relays_send_each_event_once,
 ];
 
 /// Two writers, and the one with the smaller number commits last.
@@ -225,4 +227,65 @@ async fn put_behind_while_the_first_is_being_finished<B: Db>(db: Fixture<B>) {
         sleep(SHORT).await;
     }
     assert_eq!(published.of("key"), payloads);
+}
+
+/// What has been tried already waits for it like any other, and nobody is kept busy by that.
+async fn an_older_one_that_comes_late<B: Db>(db: Fixture<B>) {
+    db.outbox(0).await;
+    let patient = outbox().policy(Policy::retry(9).delays(Duration::from_secs(3_600), Duration::MAX));
+    let fails = async |_: Delivery| Err::<(), BoxError>("the broker is down".into());
+    let published = Published::default();
+    for tried in ["failed", "claimed"] {
+        let mut late = None;
+        if B::ENGINE != "sqlite" && db.nodes.len() == 1 {
+            let mut tx = onward::begin(&db.pool).await.unwrap();
+            outbox().write(&mut tx, Event::new("topic", tried, "late")).await.unwrap();
+            late = Some(tx);
+        }
+        db.written(tried, &["early"]).await;
+        match tried {
+            "failed" => assert_eq!(patient.relay_next(&db.pool, &fails).await.unwrap(), Some(Status::Failed)),
+            _ => killed(&db, None).await,
+        }
+        if let Some(late) = late {
+            late.commit().await.unwrap();
+        } else {
+            // One writer at a time, or a number that depends on the node: so it is made to look as elsewhere.
+            let id = &db.written(tried, &["late"]).await[0];
+            db.run(&format!("UPDATE onward_outbox SET id = -id WHERE event_id = '{id}'")).await;
+        }
+        assert_eq!(patient.relay_next(&db.pool, &fails).await.unwrap(), Some(Status::Failed));
+        // Its delay or claim runs out, and the older one is not due yet.
+        let past = "UPDATE onward_outbox SET next_at = written_at WHERE event_key =";
+        let early =
+            db.number(&format!("SELECT MAX(id) FROM onward_outbox WHERE event_key = '{tried}'")).await;
+        db.run(&format!("{past} '{tried}' AND id = {early}")).await;
+        let none = tokio::time::timeout(Duration::from_secs(9), patient.relay_next(&db.pool, &fails));
+        assert_eq!(none.await.expect("it goes round and round").unwrap(), None, "{tried}");
+        db.run(&format!("{past} '{tried}' AND done_at IS NULL AND next_at IS NOT NULL")).await;
+        assert_eq!(db.relayed(&published.publisher()).await, [Status::Sent; 2], "{tried}");
+        assert_eq!(published.of(tried), ["late", "early"]);
+    }
+}
+
+/// Where none of them dies or is late.
+async fn several_relays_send_each_event_once<B: Db>(db: Fixture<B>) {
+    db.outbox(0).await;
+    let published = Published::default();
+    let mut relays = JoinSet::new();
+    for _ in 0..4 {
+        let (pool, publish) = (db.pool.clone(), published.publisher());
+        relays.spawn(async move {
+            outbox().poll_every(SHORT).relay(&pool, std::future::pending(), publish).await
+        });
+    }
+    for event in 0..60 {
+        db.written(&format!("key-{}", event % 20), &[&event.to_string()]).await;
+    }
+    while db.unsent().await > 0 {
+        sleep(SHORT).await;
+    }
+    let mut sent: Vec<u32> = published.payloads().iter().map(|payload| payload.parse().unwrap()).collect();
+    sent.sort_unstable();
+    assert_eq!(sent, (0..60).collect::<Vec<_>>());
 }

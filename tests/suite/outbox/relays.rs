@@ -23,6 +23,7 @@ on_every_database![
     one_that_kills_its_relays_ends_with_a_person,
     a_publisher_that_takes_too_long,
     a_late_original_marks_nothing,
+    one_that_is_held_up_before_it_publishes,
     tried_again_after_a_delay,
     stopped_gracefully,
     woken,
@@ -31,7 +32,7 @@ on_every_database![
 ];
 
 /// Relays one event until its publisher is there, and ends in the middle of it, as a kill would.
-async fn killed<B: Db>(db: &Fixture<B>, published: Option<&Published>) {
+pub async fn killed<B: Db>(db: &Fixture<B>, published: Option<&Published>) {
     let (begun, mut has_begun) = watch::channel(false);
     let (pool, published) = (db.pool.clone(), published.cloned());
     let relay = tokio::spawn(async move {
@@ -114,6 +115,34 @@ async fn a_late_original_marks_nothing<B: Db>(db: Fixture<B>) {
     assert_eq!(outbox().relay_next(&db.pool, &late).await.unwrap(), Some(Status::Claimed));
     assert_eq!(published.payloads(), ["first", "second", "first"]);
     assert_eq!(db.unsent().await, 0);
+}
+
+/// By its pool, until its claim has run out: it would come after those that took over.
+async fn one_that_is_held_up_before_it_publishes<B: Db>(db: Fixture<B>) {
+    db.outbox(0).await;
+    db.written("key", &["first", "second"]).await;
+    let narrow = sqlx::pool::PoolOptions::<B>::new().max_connections(1).connect(&db.url).await.unwrap();
+    let (published, late) = (Published::default(), Published::default());
+    let (pool, publish) = (narrow.clone(), late.publisher());
+    let relay = tokio::spawn(async move {
+        let short = outbox().claim_for(Duration::from_millis(300));
+        short.relay_next(&pool, &publish).await.unwrap()
+    });
+    let claimed = "SELECT COUNT(*) FROM onward_outbox WHERE status = 'claimed'";
+    // The pool gives its one connection to whoever has waited longest: one of these is there before the relay again.
+    let between = async || loop {
+        let held = narrow.acquire().await.unwrap();
+        if db.number(claimed).await > 0 {
+            return held;
+        }
+    };
+    let held = tokio::select! { held = between() => held, held = between() => held };
+    db.make_due().await;
+    assert_eq!(db.relayed(&published.publisher()).await, [Status::Sent; 2]);
+    sleep(Duration::from_millis(400)).await;
+    drop(held);
+    assert_eq!(relay.await.unwrap(), Some(Status::Claimed));
+    assert_eq!((published.payloads(), late.payloads().len()), (vec!["first".into(), "second".into()], 0));
 }
 
 async fn tried_again_after_a_delay<B: Db>(db: Fixture<B>) {
