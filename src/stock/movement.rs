@@ -43,6 +43,19 @@ enum Stop {
     Fault(Fault),
 }
 
+impl Stop {
+    /// Whether what the call did so far may still be in the transaction, to be kept by whoever commits all the same.
+    fn leaves_something<B: Backend>(&self) -> bool {
+        match self {
+            Self::Refused(_) | Self::Fault(Fault::Other(_) | Fault::Broken(_)) => true,
+            // MySQL undoes the one statement that waited for a lock in vain. PostgreSQL takes none any more, and must not
+            // be brought to commit after all.
+            Self::Fault(Fault::Conflict(_)) => !B::ABORTS_ON_ERROR,
+            Self::Fault(_) => false,
+        }
+    }
+}
+
 impl From<Fault> for Stop {
     fn from(fault: Fault) -> Self {
         Self::Fault(fault)
@@ -84,9 +97,9 @@ impl Movement {
         }
         let moved = match self.all::<B>(connection, savepoint).await {
             Ok(moved) => moved,
-            Err(Stop::Fault(fault)) if !matches!(fault, Fault::Other(_)) => return Err(self.fault(fault)),
             Err(stop) => {
-                let undone = if savepoint { self.end::<B>(connection, UNDO).await } else { Ok(()) };
+                let undoes = savepoint && stop.leaves_something::<B>();
+                let undone = if undoes { self.end::<B>(connection, UNDO).await } else { Ok(()) };
                 return Err(match stop {
                     Stop::Refused(error) => undone.map_or_else(|lost| lost, |()| error),
                     Stop::Fault(fault) => self.fault(fault),
@@ -147,13 +160,16 @@ impl Movement {
                 all.moved += 1;
                 continue;
             };
-            match &stop {
-                Stop::Refused(_) if !savepoint => entry.delete::<B>(connection, self.kind).await?,
-                // After an error of this kind PostgreSQL takes no statement any more, and cannot commit either.
-                Stop::Fault(Fault::Other(_)) if !savepoint => {
-                    drop(entry.delete::<B>(connection, self.kind).await);
+            if !savepoint && stop.leaves_something::<B>() {
+                // Outside of a transaction the entry may be another's by now.
+                let lives = match &stop {
+                    Stop::Fault(Fault::Conflict(_)) => B::command(connection, PROBE).await.is_ok(),
+                    Stop::Refused(_) | Stop::Fault(_) => true,
+                };
+                let deleted = if lives { entry.delete::<B>(connection, self.kind).await } else { Ok(()) };
+                if let Stop::Refused(_) = stop {
+                    deleted?;
                 }
-                Stop::Refused(_) | Stop::Fault(_) => {}
             }
             return Err(stop);
         }
@@ -167,16 +183,20 @@ impl Movement {
     ) -> Result<Entered, Stop> {
         let (kind, wanted) = (self.kind, entry.line.quantity);
         if kind == Kind::Release && self.operation.named {
-            match entry.find::<B>(connection, Kind::Reserve).await? {
+            let mut reserve = entry.find::<B>(connection, Kind::Reserve).await?;
+            if reserve.is_none() {
                 // It takes the place of the reserve, so that of two at once only one can be first.
-                None if entry.insert::<B>(connection, Kind::Reserve, 0).await? => {
+                if entry.insert::<B>(connection, Kind::Reserve, 0).await? {
                     entry.insert::<B>(connection, kind, 0).await?;
                     return Ok(Entered::Void);
                 }
-                Some(Found { quantity: held, .. }) if 0 < held && held < wanted => {
-                    return Err(StockError::NotHeld { line: entry.line.name.clone(), wanted, held }.into());
-                }
-                _ => {}
+                reserve = entry.find::<B>(connection, Kind::Reserve).await?;
+            }
+            if let Some(Found { quantity: held, .. }) = reserve
+                && 0 < held
+                && held < wanted
+            {
+                return Err(StockError::NotHeld { line: entry.line.name.clone(), wanted, held }.into());
             }
         }
         if entry.insert::<B>(connection, kind, wanted).await? {
@@ -299,6 +319,9 @@ impl Movement {
         StockError::Fault(error.step(self.kind.as_str()).key(&self.operation.order))
     }
 }
+
+/// Fails outside of a transaction.
+const PROBE: &str = "SAVEPOINT onward_stock; RELEASE SAVEPOINT onward_stock";
 
 const UNDO: &str = "ROLLBACK TO SAVEPOINT onward_stock; RELEASE SAVEPOINT onward_stock";
 

@@ -18,7 +18,7 @@ mod lag;
 mod rotation;
 
 /// Tests that stay on one node of the cluster, and why.
-const ON_ONE_NODE: [(&str, &str); 5] = [
+const ON_ONE_NODE: [(&str, &str); 7] = [
     ("a_lock_serialises", "a row lock holds on its own node only: elsewhere the other one goes first"),
     (
         "a_mark_on_its_way_is_waited_for",
@@ -30,6 +30,8 @@ const ON_ONE_NODE: [(&str, &str); 5] = [
         "inside_repeatable_read",
         "a key taken elsewhere after the snapshot is a conflict at COMMIT: inside a transaction nothing waits for other nodes",
     ),
+    ("a_lock_that_was_waited_for_in_vain", "nobody waits for a lock of another node's"),
+    ("a_release_that_waits_for_its_reserve", "likewise: the one that commits last is given up"),
 ];
 
 /// For a test of that name: a fresh database, seen through a pool whose connections go to the nodes in turn.

@@ -10,7 +10,10 @@ use crate::{
     db::{Db, Fixture},
     lifecycles::{Orders as _, row},
 };
-use onward::stock::{Line, Moved, Operation, Stock, StockError};
+use onward::{
+    Session,
+    stock::{Line, Moved, Operation, Stock, StockError},
+};
 use sqlx::Pool;
 
 pub static STOCK: Stock = Stock::new("goods");
@@ -109,18 +112,27 @@ pub async fn once<B: Db>(
     lines: &[Line],
 ) -> Result<Moved, StockError> {
     let mut tx = onward::begin(pool).await?;
-    let done = match call {
-        Call::Deduct => STOCK.deduct(&mut tx, operation, lines).await,
-        Call::Reserve => STOCK.reserve(&mut tx, operation, lines).await,
-        Call::Confirm => STOCK.confirm(&mut tx, operation, lines).await,
-        Call::Release => STOCK.release(&mut tx, operation, lines).await,
-        Call::Restore => STOCK.restore(&mut tx, operation, lines).await,
-    };
+    let done = called(&mut tx, call, operation, lines).await;
     match done {
         Err(StockError::Fault(_)) => tx.rollback().await,
         _ => tx.commit().await?,
     }
     done
+}
+
+pub async fn called<S: Session>(
+    tx: &mut S,
+    call: Call,
+    operation: &Operation,
+    lines: &[Line],
+) -> Result<Moved, StockError> {
+    match call {
+        Call::Deduct => STOCK.deduct(tx, operation, lines).await,
+        Call::Reserve => STOCK.reserve(tx, operation, lines).await,
+        Call::Confirm => STOCK.confirm(tx, operation, lines).await,
+        Call::Release => STOCK.release(tx, operation, lines).await,
+        Call::Restore => STOCK.restore(tx, operation, lines).await,
+    }
 }
 
 /// An operation of an order that no lifecycle knows.

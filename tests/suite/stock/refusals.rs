@@ -25,6 +25,7 @@ on_every_database![
     outside_of_a_transaction,
     a_table_that_says_less_than_the_ledger,
     an_error_of_the_database,
+    a_lock_that_was_waited_for_in_vain,
 ];
 
 async fn two_buyers_and_one_unit<B: Db>(db: Fixture<B>) {
@@ -216,4 +217,41 @@ async fn an_error_of_the_database<B: Db>(db: Fixture<B>) {
         let _ = tx.commit().await;
         assert_eq!((db.stock("cup").await.as_str(), db.entries().await), ("5 0", 0));
     }
+}
+
+/// Only the statement is undone on MySQL, so whoever commits all the same keeps the rest of it.
+async fn a_lock_that_was_waited_for_in_vain<B: Db>(db: Fixture<B>) {
+    db.goods(0).await;
+    for line in ["cup", "tea"] {
+        assert_eq!(told(db.call(Reserve, &by(1, "r"), &[(line, 2)]).await), [1, 0, 0]);
+        assert_eq!(told(db.call(Deduct, &by(1, "d"), &[(line, 1)]).await), [1, 0, 0]);
+    }
+    let mut holder = onward::begin(&db.pool).await.unwrap();
+    B::run(&mut holder, "UPDATE goods SET available = available WHERE article = 'tea'").await.unwrap();
+    let mut connection = db.pool.acquire().await.unwrap();
+    let impatient = match B::ENGINE {
+        "sqlite" => "PRAGMA busy_timeout = 20",
+        "postgres" => "SET lock_timeout = '20ms'",
+        _ => "SET innodb_lock_wait_timeout = 1",
+    };
+    B::run(&mut connection, impatient).await.unwrap();
+    for lines in [vec![Line::new("tea", 1)], vec![Line::new("cup", 1), Line::new("tea", 1)]] {
+        for call in [Deduct, Reserve, Confirm, Release, Restore] {
+            let mut tx = sqlx::Connection::begin(&mut *connection).await.unwrap();
+            let name = if matches!(call, Release) { "r" } else { "in vain" };
+            let error = super::called(&mut tx, call, &by(1, name), &lines).await.unwrap_err();
+            assert!(
+                matches!(&error, StockError::Fault(error) if error.kind() == ErrorKind::RestartTransaction),
+                "{call:?}: {error:?}"
+            );
+            let _ = tx.commit().await;
+        }
+    }
+    drop(connection);
+    holder.rollback().await;
+    assert_eq!(
+        (db.entries().await, db.stock("cup").await.as_str(), db.stock("tea").await.as_str()),
+        (4, "2 2", "2 2")
+    );
+    db.agrees().await;
 }

@@ -21,6 +21,7 @@ on_every_database![
     confirmed_twice,
     a_release_before_its_reserve,
     a_release_and_its_reserve_at_once,
+    a_release_that_waits_for_its_reserve,
     in_the_steps_of_an_order,
     what_was_confirmed_is_restored,
 ];
@@ -116,6 +117,25 @@ async fn a_release_and_its_reserve_at_once<B: Db>(db: Fixture<B>) {
         assert!(told == [[1, 0, 0]; 2] || told == [[0, 0, 1]; 2], "{told:?}");
         assert_eq!(db.stock("tea").await, "5 0");
     }
+    db.agrees().await;
+}
+
+/// It takes no more than that, though the order has as many under another name.
+async fn a_release_that_waits_for_its_reserve<B: Db>(db: Fixture<B>) {
+    db.goods(0).await;
+    assert_eq!(told(db.call(Reserve, &by(1, "other"), &[("tea", 2)]).await), [1, 0, 0]);
+    let mut tx = onward::begin(&db.pool).await.unwrap();
+    let lines = [Line::new("tea", 2)];
+    assert_eq!(told(STOCK.reserve(&mut tx, &by(1, "r"), &lines).await), [1, 0, 0]);
+    let pool = db.pool.clone();
+    let release =
+        tokio::spawn(async move { super::on(&pool, Release, &by(1, "r"), &[Line::new("tea", 3)]).await });
+    tokio::time::sleep(std::time::Duration::from_millis(200)).await;
+    assert!(!release.is_finished());
+    tx.commit().await.unwrap();
+    let more = release.await.unwrap().unwrap_err();
+    assert!(matches!(more, StockError::NotHeld { wanted: 3, held: 2, .. }), "{more:?}");
+    assert_eq!(db.stock("tea").await, "1 4");
     db.agrees().await;
 }
 
