@@ -4,7 +4,6 @@ use crate::{
     backend::Backend,
     course::{Course, Decided},
     error::{BoxError, Error, ErrorKind},
-    fault::Fault,
     journal::Stamp,
     outcome::Outcome,
     plan::{Plan, PlanOn},
@@ -239,15 +238,7 @@ impl<P: Plan> Attempt<P> {
             let next = course.next()?;
             let done = match work(&mut transaction, &next).await {
                 Ok(()) => transaction.try_commit().await,
-                Err(error) => {
-                    let fault = Fault::of_work::<B>(error.into());
-                    let conflict = matches!(fault, Fault::Conflict(_));
-                    // What was kept already matters more than why the work failed, which is its source.
-                    Err(match transaction.try_rollback(conflict).await {
-                        Ok(()) => fault,
-                        Err(kept) => kept.because_of(fault),
-                    })
-                }
+                Err(error) => Err(transaction.undo(error.into()).await),
             };
             match done {
                 Ok(()) => return Ok(Outcome::Applied(course.won(next))),

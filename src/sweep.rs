@@ -51,7 +51,6 @@ use crate::{
     attempt::Attempt,
     backend::Backend,
     error::{BoxError, Error},
-    fault::Fault,
     lifecycle::{Lifecycle, State},
     plan::PlanOn,
     row::Stored,
@@ -181,10 +180,7 @@ impl<'s, S: State> Sweep<'s, S> {
                 let done = match round.win(&key, &mut step).await {
                     Ok(Turn::Won(mut transaction, won)) => match work(&mut transaction, &won).await {
                         Ok(()) => transaction.commit().await.map(|()| Some(true)),
-                        Err(error) => {
-                            transaction.rollback().await;
-                            Err(Round::<B, S>::fault(Fault::of_work::<B>(error.into())))
-                        }
+                        Err(error) => Err(Round::<B, S>::fault(transaction.undo(error.into()).await)),
                     },
                     Ok(Turn::Passed) => Ok(None),
                     Ok(Turn::Lost) => Ok(Some(false)),

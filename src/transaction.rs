@@ -3,7 +3,7 @@
 use crate::{
     backend::Backend,
     boundary::{after, close, open, settled_depth},
-    error::{Error, ErrorKind},
+    error::{BoxError, Error, ErrorKind},
     fault::Fault,
     session::{Guarded, Session},
 };
@@ -131,6 +131,15 @@ impl<B: Backend> Transaction<B> {
         }
         self.rollback().await;
         kept
+    }
+
+    /// Rolls back because the work failed, and says why. What was kept already matters more, and has that as its source.
+    pub(crate) async fn undo(self, work: BoxError) -> Fault {
+        let fault = Fault::of_work::<B>(work);
+        match self.try_rollback(matches!(fault, Fault::Conflict(_))).await {
+            Ok(()) => fault,
+            Err(kept) => kept.because_of(fault),
+        }
     }
 
     /// Rolls back. A connection that cannot be told any more is closed, and the database rolls back by itself.

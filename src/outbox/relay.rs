@@ -113,9 +113,10 @@ impl Outbox {
         let entry = delivery.entry.clone();
         let left = delivery.left(self.claim_for);
         // Nothing is begun once the claim has run out: others may have published it since, and later ones.
-        let published = match left.is_zero() {
-            true => None,
-            false => tokio::time::timeout(left, publish.publish(delivery)).await.ok(),
+        let published = if left.is_zero() {
+            None
+        } else {
+            tokio::time::timeout(left, publish.publish(delivery)).await.ok()
         };
         let failure = match published {
             Some(Ok(())) => None,

@@ -112,11 +112,23 @@ where
         let rows = Db::Pool(self.pool).fetch(&statement.sql, arguments).await;
         let rows =
             rows.map_err(|fault| fault.into_error(ErrorKind::Busy, S::Any::DESCRIPTION.table).step("sweep"))?;
-        for row in &rows {
-            let columns = Columns::<B, S::Any>::selected(row);
-            self.keys.push_back(S::Any::decode_key(&columns)?);
-        }
+        let keys = rows.iter().map(|row| S::Any::decode_key(&Columns::<B, S::Any>::selected(row)));
+        let keys = keys.collect::<Vec<_>>();
         self.last_page = rows.len() < self.sweep.page as usize;
+        // The next page begins behind the last key that can be read.
+        let to = if self.last_page {
+            keys.len()
+        } else {
+            keys.iter().rposition(Result::is_ok).map_or(0, |at| at + 1)
+        };
+        for (at, key) in keys.into_iter().enumerate() {
+            match key {
+                Ok(key) => self.keys.push_back(key),
+                Err(error) if to == 0 => return Err(error.step("sweep")),
+                Err(error) if at < to => self.failed(error.step("sweep"), None),
+                Err(_) => {}
+            }
+        }
         self.after = self.keys.back().cloned();
         Ok(())
     }
@@ -138,7 +150,9 @@ where
         P: PlanOn<B, Any = S::Any>,
     {
         let begun = Transaction::begin(self.pool).await;
-        let mut transaction = begun.map_err(|fault| Self::fault(fault))?;
+        // A file that somebody keeps locked is no fault of the row's.
+        let busy = |fault: Fault| fault.into_error(ErrorKind::Busy, S::Any::DESCRIPTION.table).step("sweep");
+        let mut transaction = begun.map_err(busy)?;
         let tried = match self.locked(&mut transaction, key).await {
             Ok(Some(order)) => step(order).apply_in(&mut transaction).await.map(Some),
             Ok(None) => Ok(None),
@@ -189,7 +203,7 @@ where
             Ok(Some(false)) => self.swept.lost += 1,
             Ok(None) => self.swept.passed += 1,
             Err(error) => {
-                if error.kind() == ErrorKind::RestartTransaction
+                if matches!(error.kind(), ErrorKind::RestartTransaction | ErrorKind::Busy)
                     && let Some(delay) = self.restarts.next()
                 {
                     tokio::time::sleep(delay).await;
@@ -198,27 +212,36 @@ where
                 if is_down(&error) {
                     return Err(error);
                 }
-                tracing::error!(
-                    target: "onward",
-                    lifecycle = S::Any::DESCRIPTION.name,
-                    ?key,
-                    outcome = error.kind().as_str(),
-                );
-                if let Some(failure) = &mut self.sweep.failure {
-                    failure(error.step("sweep").key(key));
-                }
-                self.swept.failed += 1;
+                self.failed(error.step("sweep").key(key), Some(key));
+                return Ok(true);
             }
         }
+        self.progress();
+        Ok(true)
+    }
+
+    fn failed(&mut self, error: Error, key: Option<&Key<S>>) {
+        let (lifecycle, outcome) = (S::Any::DESCRIPTION.name, error.kind().as_str());
+        tracing::error!(target: "onward", lifecycle, key = key.map(tracing::field::debug), outcome);
+        if let Some(failure) = &mut self.sweep.failure {
+            failure(error);
+        }
+        self.swept.failed += 1;
+        self.progress();
+    }
+
+    fn progress(&mut self) {
         if let Some(progress) = &mut self.sweep.progress {
             progress(self.swept);
         }
-        Ok(true)
     }
 }
 
 /// Whether the next row would fare no better.
 fn is_down(error: &Error) -> bool {
+    if error.kind() == ErrorKind::Busy {
+        return true;
+    }
     let source = error.source().and_then(|source| source.downcast_ref());
     error.kind() == ErrorKind::Database
         && source.is_some_and(|source: &sqlx::Error| {

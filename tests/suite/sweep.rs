@@ -1,5 +1,9 @@
 //! Transitions by age: what is old enough moves, and nothing else.
 
+#[cfg(feature = "sqlite")]
+mod embedded;
+mod several;
+
 use crate::{
     db::{Db, Fixture},
     lifecycles::{AnyOrder, Orders as _, Paid, Pending, noon},
@@ -29,6 +33,16 @@ impl<B: Db> Fixture<B> {
     /// Orders, all of them last written a day ago.
     async fn old_orders(&self, count: i64) {
         self.orders(count).await;
+        self.aged("orders", "modified_at", 1).await;
+    }
+
+    /// Likewise, many of them.
+    async fn old_rows(&self, count: i64) {
+        self.orders(0).await;
+        let rows = (1..=count).map(|id| format!("({id}, 'N-{id}', 7, 500, 'pending', 0, {})", now::<B>()));
+        let rows = rows.collect::<Vec<_>>().join(", ");
+        let columns = "id, order_no, cust_no, amount_cents, state, lock_version, modified_at";
+        self.run(&format!("INSERT INTO orders ({columns}) VALUES {rows}")).await;
         self.aged("orders", "modified_at", 1).await;
     }
 
@@ -76,7 +90,7 @@ async fn by_a_fact<B: Db>(db: Fixture<B>) {
     assert!(noon() < chrono::Utc::now());
 }
 
-mod tickets {
+pub mod tickets {
     use chrono::{DateTime, Utc};
     onward::lifecycle! {
         pub struct Ticket in "tickets";
@@ -86,13 +100,17 @@ mod tickets {
     }
 }
 
-async fn by_a_column_and_within_guards<B: Db>(db: Fixture<B>) {
-    use tickets::{Open, Ticket, TicketRow};
+async fn tickets<B: Db>(db: &Fixture<B>) {
     db.run(
         "CREATE TABLE tickets (no VARCHAR(32) PRIMARY KEY, tenant_id BIGINT NOT NULL, opened {timestamp} NOT NULL,
            status SMALLINT NOT NULL, version BIGINT NOT NULL)",
     )
     .await;
+}
+
+async fn by_a_column_and_within_guards<B: Db>(db: Fixture<B>) {
+    use tickets::{Open, Ticket, TicketRow};
+    tickets(&db).await;
     for (no, tenant_id, minutes) in [("a", 7, 90), ("b", 7, 30), ("c", 8, 90)] {
         let opened_at = chrono::Utc::now() - chrono::TimeDelta::minutes(minutes);
         let row = TicketRow { no: no.into(), tenant_id, opened_at };
@@ -203,11 +221,8 @@ async fn stopped_gracefully<B: Db>(db: Fixture<B>) {
 /// Each order ends in exactly one of both, and whoever came second is told so.
 async fn a_payment_and_a_sweep_five_hundred_times<B: Db>(db: Fixture<B>) {
     const ORDERS: i64 = 500;
-    db.orders(0).await;
-    let rows = (1..=ORDERS).map(|id| format!("({id}, 'N-{id}', 7, 500, 'pending', 0, {})", now::<B>()));
-    let rows = rows.collect::<Vec<_>>().join(", ");
-    let columns = "id, order_no, cust_no, amount_cents, state, lock_version, modified_at";
-    db.run(&format!("INSERT INTO orders ({columns}) VALUES {rows}")).await;
+    db.old_rows(ORDERS).await;
+    db.run(&format!("UPDATE orders SET modified_at = {}", now::<B>())).await;
     let (mut paid, mut cancelled) = (0, 0);
     for first in (1..=ORDERS).step_by(5) {
         let ids = first..first + 5;
