@@ -79,6 +79,74 @@
 //! # }
 //! ```
 //!
+//! # Reserve, then confirm or release
+//!
+//! An order sets its goods aside when it is created; paying takes them, and whoever does not pay within half an hour
+//! loses them to others. Each is one operation of the step it belongs to, so none of them needs a name. A line keeps its
+//! name from the reserve on: what is confirmed, released or restored is what the order has **on that line**.
+//!
+//! ```
+//! use chrono::{DateTime, Utc};
+//! use onward::{BoxError, sqlx, stock::{Line, Operation, Stock}, sweep::Sweep};
+//! use std::time::Duration;
+//!
+//! onward::lifecycle! {
+//!     pub struct Order in "orders";
+//!     pub struct OrderRow { id: i64, article: String, quantity: i64, created_at: DateTime<Utc> }
+//!     pub enum AnyOrder: OrderStatus { Pending, Paid { trade_no: String }, Cancelled }
+//!     transitions {
+//!         pay:    Pending -> Paid by trade_no;
+//!         cancel: Pending -> Cancelled;
+//!     }
+//! }
+//!
+//! static STOCK: Stock = Stock::new("goods");
+//!
+//! /// A handle coerces to its row.
+//! fn lines(order: &OrderRow) -> [Line; 1] {
+//!     [Line::new(&order.article, order.quantity)]
+//! }
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), BoxError> {
+//! # let db = sqlx::sqlite::SqlitePoolOptions::new().max_connections(1).connect("sqlite::memory:").await?;
+//! # sqlx::raw_sql("CREATE TABLE orders (id INTEGER PRIMARY KEY, article TEXT, quantity INTEGER, created_at TEXT,
+//! #     status TEXT, version INTEGER, trade_no TEXT)").execute(&db).await?;
+//! # onward::migrate(&db).await?;
+//! let goods = "CREATE TABLE goods (article TEXT PRIMARY KEY, available INTEGER NOT NULL, reserved INTEGER NOT NULL);
+//!     INSERT INTO goods VALUES ('tea', 5, 0)";
+//! sqlx::raw_sql(goods).execute(&db).await?;
+//!
+//! # let long_ago = Utc::now() - Duration::from_secs(3_600);
+//! for (id, created_at) in [(1, Utc::now()), (2, long_ago)] {
+//!     let row = OrderRow { id, article: "tea".into(), quantity: 2, created_at };
+//!     let created = Order::create(row).apply_with(&db, async |tx, order| {
+//!         STOCK.reserve(tx, &Operation::of(order), &lines(order)).await.map(drop)
+//!     });
+//!     created.await?.applied()?;
+//! }
+//!
+//! let order: Order<Pending> = Order::load(&db, 1).await?;
+//! let paid = order.pay("T-1".into()).apply_with(&db, async |tx, paid| {
+//!     STOCK.confirm(tx, &Operation::of(paid), &lines(paid)).await.map(drop)
+//! });
+//! paid.await?.applied()?;
+//!
+//! // By a timer.
+//! let unpaid = Sweep::<Pending>::older_than(Duration::from_mins(30)).since("created_at");
+//! let swept = unpaid.run_with(&db, |order| order.cancel(), async |tx, cancelled| {
+//!     STOCK.release(tx, &Operation::of(cancelled), &lines(cancelled)).await.map(drop)
+//! });
+//! assert_eq!(swept.await?.applied, 1);
+//! let left: (i64, i64) = sqlx::query_as("SELECT available, reserved FROM goods").fetch_one(&db).await?;
+//! assert_eq!(left, (3, 0));
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Where reserve, confirm and release are messages between programs rather than steps of one order, they are named after
+//! the reservation, and can come in any order: see [`release`](Stock::release).
+//!
 //! # Locks
 //!
 //! The order's row comes first (the attempt's UPDATE, or `AnyOrder::lock`), then stock rows in the order of their
@@ -95,6 +163,7 @@ mod kind;
 mod line;
 mod movement;
 mod operation;
+mod stop;
 mod texts;
 
 pub use declaration::Stock;

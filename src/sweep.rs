@@ -125,7 +125,8 @@ impl<'s, S: State> Sweep<'s, S> {
     /// [`ErrorKind::NotDeclared`](crate::ErrorKind::NotDeclared) for an unknown column, without `updated_at` and
     /// [`since`](Sweep::since), or without the guards that the lifecycle has.
     /// [`ErrorKind::Database`](crate::ErrorKind::Database) and [`ErrorKind::Busy`](crate::ErrorKind::Busy) when the keys
-    /// cannot be read or the database does not answer any more; what was moved by then stays so.
+    /// cannot be read or the database does not answer any more, or an SQLite file stays locked; what was moved by then
+    /// stays so. [`ErrorKind::Unreadable`](crate::ErrorKind::Unreadable) where no key of a whole page can be read.
     pub fn run<B, P>(
         self,
         pool: &Pool<B>,
@@ -156,7 +157,8 @@ impl<'s, S: State> Sweep<'s, S> {
     }
 
     /// The same with more work in the transaction of each step, as with [`Attempt::apply_with`]: both are committed, or
-    /// neither.
+    /// neither. What an unpaid order has reserved goes back in it, see [`stock`](crate::stock#reserve-then-confirm-or-release).
+    /// The work may run again after an engine conflict.
     ///
     /// # Errors
     ///

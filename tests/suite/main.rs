@@ -55,6 +55,7 @@ mod sweep;
 // rustc lists what implements a trait, so the expected texts are those of all features.
 #[cfg(all(feature = "postgres", feature = "mysql", feature = "json"))]
 mod ui;
+mod volume;
 
 /// Its name is seen where plain `cargo test` is run.
 #[cfg(not(all(feature = "postgres", feature = "mysql")))]

@@ -1,10 +1,12 @@
 //! Stock: what is a repeat, what is refused, what is set aside, and who gets the last one.
 
 mod contention;
+mod cost;
 mod names;
 mod refusals;
 mod repeats;
 mod reservations;
+mod transactions;
 
 use crate::{
     db::{Db, Fixture},
