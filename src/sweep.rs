@@ -142,7 +142,7 @@ impl<'s, S: State> Sweep<'s, S> {
             while let Some(key) = round.next().await? {
                 loop {
                     let done = match round.win(&key, &mut step).await {
-                        Ok(Turn::Won(transaction, _)) => transaction.commit().await.map(|()| Some(true)),
+                        Ok(Turn::Won(won)) => won.commit().await.map(|_| Some(true)),
                         Ok(Turn::Passed) => Ok(None),
                         Ok(Turn::Lost) => Ok(Some(false)),
                         Err(error) => Err(error),
@@ -179,13 +179,16 @@ impl<'s, S: State> Sweep<'s, S> {
         while let Some(key) = round.next().await? {
             loop {
                 let done = match round.win(&key, &mut step).await {
-                    Ok(Turn::Won(mut transaction, won)) => match work(&mut transaction, &won).await {
-                        Ok(()) => transaction.commit().await.map(|()| Some(true)),
-                        Err(error) => {
-                            transaction.rollback().await;
-                            Err(Round::<B, S>::fault(Fault::of_work::<B>(error.into())))
+                    Ok(Turn::Won(mut won)) => {
+                        let (connection, order) = won.parts();
+                        match work(connection, order).await {
+                            Ok(()) => won.commit().await.map(|_| Some(true)),
+                            Err(error) => {
+                                won.abandon().await;
+                                Err(Round::<B, S>::fault(Fault::of_work::<B>(error.into())))
+                            }
                         }
-                    },
+                    }
                     Ok(Turn::Passed) => Ok(None),
                     Ok(Turn::Lost) => Ok(Some(false)),
                     Err(error) => Err(error),

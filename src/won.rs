@@ -67,6 +67,10 @@ impl<B: Backend, P: Plan> Won<B, P> {
         }
     }
 
+    pub(crate) async fn abandon(self) {
+        self.transaction.rollback().await;
+    }
+
     /// Rolls back and gives back the handle that the attempt started from.
     ///
     /// # Errors

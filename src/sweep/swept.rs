@@ -10,6 +10,7 @@ pub struct Swept {
     pub passed: u64,
     /// The attempt lost: its guard said no, or another row has a unique value.
     pub lost: u64,
-    /// It could not be decided, or the work failed. They stay as they are, unless a COMMIT's reply was lost.
+    /// It could not be decided, or the work failed. They stay as they are, unless a COMMIT's reply was lost where there is
+    /// no journal to settle it.
     pub failed: u64,
 }

@@ -21,9 +21,11 @@ use sqlx::{Pool, pool::PoolOptions};
 use std::{
     collections::{BTreeMap, HashSet},
     env,
+    sync::Arc,
     time::Duration,
 };
 use tokio::{
+    sync::Semaphore,
     task::JoinSet,
     time::{sleep, timeout},
 };
@@ -69,20 +71,21 @@ struct Shown {
 async fn each_message_in_turn<B: Db>(protocol: Protocol) {
     let times = env::var("ONWARD_CUTS").map(|times| times.parse::<usize>().unwrap());
     let (times, stride) = times.map_or((1, STRIDE), |times| (times, 1));
+    let room = Arc::new(Semaphore::new(16));
     let mut tasks = JoinSet::new();
-    for harm in HARMS {
+    for harm in HARMS.iter().copied().cycle().take(HARMS.len() * times) {
         for end in [End::Paid, End::Cancelled] {
+            let room = Arc::clone(&room);
             tasks.spawn(async move {
+                let _place = room.acquire().await.unwrap();
                 // Of its own, so that sweeps and relays do not meet the others.
                 let flow = Flow::<B>::fresh(protocol, end).await;
                 let (mut id, mut shown) = (0, Shown::default());
-                for _ in 0..times {
-                    for message in (1 + index(stride)..).step_by(stride) {
-                        id += 1;
-                        if !flow.harmed(id, harm, message, &mut shown).await {
-                            assert!(message > 100, "{end:?}, {harm:?}: only {message} messages");
-                            break;
-                        }
+                for message in (1 + index(stride)..).step_by(stride) {
+                    id += 1;
+                    if !flow.harmed(id, harm, message, &mut shown).await {
+                        assert!(message > 100, "{end:?}, {harm:?}: only {message} messages");
+                        break;
                     }
                 }
                 let notified = u32::from(end == End::Paid);
