@@ -39,7 +39,7 @@ pub(super) struct Round<'r, B: Backend, S: State> {
 
 /// What a row's turn came to, before its commit.
 pub(super) enum Turn<B: Backend, P: Plan> {
-    Won(Won<B, P>),
+    Won(Box<Won<B, P>>),
     /// It is not in the state any more, or not old enough.
     Passed,
     Lost,
@@ -144,7 +144,8 @@ where
                 let mut course = Course::new(step(order));
                 match Self::moved(&mut course, &mut transaction).await {
                     Ok(Some(next)) => {
-                        return Ok(Turn::Won(Won::new(self.pool.clone(), transaction, next, course)));
+                        let won = Won::new(self.pool.clone(), transaction, next, course);
+                        return Ok(Turn::Won(Box::new(won)));
                     }
                     Ok(None) => Ok(Turn::Lost),
                     Err(error) => Err(error),

@@ -121,10 +121,6 @@ async fn event<B: Db>(
     version: i64,
 ) -> Result<(), BoxError> {
     let event = Event::new(topic, order.to_string(), format!("{topic} {order}")).version(version);
-    write::<B>(tx, event).await
-}
-
-async fn write<B: Db>(tx: &mut B::Connection, event: Event) -> Result<(), BoxError> {
     Ok(outbox().write(tx, event).await.map(drop)?)
 }
 

@@ -11,7 +11,6 @@ use onward::{
     outbox::{Delivery, Status},
 };
 use sqlx::Pool;
-use std::io;
 
 /// Relays one event, if one is due.
 pub async fn relayed<B: Db>(
@@ -23,7 +22,7 @@ pub async fn relayed<B: Db>(
         step("relay: claimed");
         let taken = broker.take(&delivery);
         step("relay: published");
-        async { Ok::<(), io::Error>(taken?) }
+        async { taken }
     };
     let status = outbox().relay_next(pool, &publish).await;
     if matches!(status, Ok(Some(_))) {
