@@ -21,6 +21,7 @@ use sqlx::{Pool, pool::PoolOptions};
 use std::{
     collections::{BTreeMap, HashSet},
     env,
+    pin::Pin,
     sync::Arc,
     time::Duration,
 };
@@ -56,6 +57,25 @@ async fn mariadb() {
     each_message_in_turn::<sqlx::MySql>(Protocol::MySql).await;
 }
 
+/// Nothing but the sweep, at every message: a COMMIT without a reply is but one of them.
+#[cfg(feature = "postgres")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn sweeps_on_postgres() {
+    every_message_of_a_sweep::<sqlx::Postgres>(Protocol::Postgres).await;
+}
+
+#[cfg(feature = "mysql")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn sweeps_on_mariadb() {
+    every_message_of_a_sweep::<sqlx::MySql>(Protocol::MySql).await;
+}
+
+async fn every_message_of_a_sweep<B: Db>(protocol: Protocol) {
+    let flows = HARMS.map(|harm| (harm, End::Cancelled));
+    let all = in_turn::<B>(protocol, flows.into(), 1, Flow::swept).await;
+    assert!(all.answers["swept applied"] > 0 && all.cuts > 100, "{:?}", all.answers);
+}
+
 /// What the flows that were harmed showed.
 #[derive(Default)]
 struct Shown {
@@ -71,28 +91,36 @@ struct Shown {
 async fn each_message_in_turn<B: Db>(protocol: Protocol) {
     let times = env::var("ONWARD_CUTS").map(|times| times.parse::<usize>().unwrap());
     let (times, stride) = times.map_or((1, STRIDE), |times| (times, 1));
+    let flows = HARMS.map(|harm| [(harm, End::Paid), (harm, End::Cancelled)]).concat().repeat(times);
+    in_turn::<B>(protocol, flows, stride, Flow::once_through).await;
+}
+
+async fn in_turn<B: Db>(
+    protocol: Protocol,
+    flows: Vec<((Side, Harm), End)>,
+    stride: usize,
+    steps: Steps<B>,
+) -> Shown {
     let room = Arc::new(Semaphore::new(16));
     let mut tasks = JoinSet::new();
-    for harm in HARMS.iter().copied().cycle().take(HARMS.len() * times) {
-        for end in [End::Paid, End::Cancelled] {
-            let room = Arc::clone(&room);
-            tasks.spawn(async move {
-                let _place = room.acquire().await.unwrap();
-                // Of its own, so that sweeps and relays do not meet the others.
-                let flow = Flow::<B>::fresh(protocol, end).await;
-                let (mut id, mut shown) = (0, Shown::default());
-                for message in (1 + index(stride)..).step_by(stride) {
-                    id += 1;
-                    if !flow.harmed(id, harm, message, &mut shown).await {
-                        assert!(message > 100, "{end:?}, {harm:?}: only {message} messages");
-                        break;
-                    }
+    for (harm, end) in flows {
+        let room = Arc::clone(&room);
+        tasks.spawn(async move {
+            let _place = room.acquire().await.unwrap();
+            // Of its own, so that sweeps and relays do not meet the others.
+            let flow = Flow::<B>::fresh(protocol, end, steps).await;
+            let (mut id, mut shown) = (0, Shown::default());
+            for message in (1 + index(stride)..).step_by(stride) {
+                id += 1;
+                if !flow.harmed(id, harm, message, &mut shown).await {
+                    assert!(message > 10, "{end:?}, {harm:?}: only {message} messages");
+                    break;
                 }
-                let notified = u32::from(end == End::Paid);
-                shown.wrong = counted(&flow.db, &flow.broker, id, |_| (end, notified)).await.0;
-                shown
-            });
-        }
+            }
+            let notified = u32::from(end == End::Paid);
+            shown.wrong = counted(&flow.db, &flow.broker, id, |_| (end, notified)).await.0;
+            shown
+        });
     }
     let mut all = Shown::default();
     while let Some(shown) = tasks.join_next().await {
@@ -107,10 +135,11 @@ async fn each_message_in_turn<B: Db>(protocol: Protocol) {
             *all.answers.entry(answer).or_default() += times;
         }
     }
-    let Shown { cuts, all, unknown, untrue, wrong: Wrong { lost, doubled }, answers } = all;
-    println!("{}: {answers:?}", B::ENGINE);
-    println!("cuts={cuts}/{all} unknown={unknown} lost={lost} doubled={doubled} false={untrue}");
-    assert_eq!((cuts, unknown, lost, doubled, untrue), (all, 0, 0, 0, 0));
+    println!("{}: {:?}", B::ENGINE, all.answers);
+    let Shown { cuts, all: cases, unknown, untrue, wrong: Wrong { lost, doubled }, .. } = all;
+    println!("cuts={cuts}/{cases} unknown={unknown} lost={lost} doubled={doubled} false={untrue}");
+    assert_eq!((cuts, unknown, lost, doubled, untrue), (cases, 0, 0, 0, 0));
+    all
 }
 
 /// What an answer says about a fact.
@@ -154,9 +183,19 @@ fn of_error(kind: ErrorKind) -> (String, Says) {
     (format!("{kind:?}"), if kind == ErrorKind::CommitUnknown { Says::Unknown } else { Says::No })
 }
 
+/// That an order took this step.
+fn entry(id: i64, step: &str) -> (String, i64) {
+    let of = "SELECT COUNT(*) FROM order_journal WHERE";
+    (format!("{of} row_key = {id} AND transition = '{step}'"), 1)
+}
+
 fn kind_of(error: &BoxError) -> ErrorKind {
     error.downcast_ref().map_or(ErrorKind::Effect, Error::kind)
 }
+
+/// What an order goes through, on the connection that fails.
+type Steps<B> = for<'a> fn(&'a Flow<B>, &'a Pool<B>, i64, usize) -> Going<'a>;
+type Going<'a> = Pin<Box<dyn Future<Output = Vec<Answer>> + Send + 'a>>;
 
 struct Flow<B: Db> {
     db: Fixture<B>,
@@ -164,15 +203,16 @@ struct Flow<B: Db> {
     _folder: tempfile::TempDir,
     protocol: Protocol,
     end: End,
+    steps: Steps<B>,
 }
 
 impl<B: Db> Flow<B> {
-    async fn fresh(protocol: Protocol, end: End) -> Self {
+    async fn fresh(protocol: Protocol, end: End, steps: Steps<B>) -> Self {
         let db = B::fresh(3).await;
         tables(&db).await;
         let folder = tempfile::tempdir().unwrap();
         let broker = Broker::at(&folder.path().join("broker"));
-        Self { db, broker, _folder: folder, protocol, end }
+        Self { db, broker, _folder: folder, protocol, end, steps }
     }
 
     /// One order on its way, harmed at one message; whether there are that many.
@@ -188,7 +228,7 @@ impl<B: Db> Flow<B> {
 
         let before = self.broker.all().len();
         proxy.arm(side, message, harm, 1);
-        let answers = timeout(LIMIT, self.once_through(&pool, id, before)).await;
+        let answers = timeout(LIMIT, (self.steps)(self, &pool, id, before)).await;
         let answers = answers.unwrap_or_else(|_| panic!("{case}: no answer"));
         let struck = proxy.disarm();
         proxy.release();
@@ -223,46 +263,66 @@ impl<B: Db> Flow<B> {
     }
 
     /// Each step once, whatever becomes of it, through the connection that fails.
-    async fn once_through(&self, pool: &Pool<B>, id: i64, before: usize) -> Vec<Answer> {
-        let mut answers = Vec::new();
-        let outcome = created(pool, id, self.end, |_| {}).await;
-        let entry = |step| {
-            format!("SELECT COUNT(*) FROM order_journal WHERE row_key = {id} AND transition = '{step}'")
+    fn once_through<'a>(&'a self, pool: &'a Pool<B>, id: i64, before: usize) -> Going<'a> {
+        Box::pin(async move {
+            let mut answers = Vec::new();
+            let created = created(pool, id, self.end, |_| {}).await;
+            answers.push(self.answer("created", of_outcome(&created), entry(id, "create")).await);
+            if self.end == End::Paid {
+                answers.extend(self.pay(pool, id).await);
+            } else {
+                answers.push(self.sweep(pool, id).await);
+            }
+            answers.extend(self.relay(pool, id).await);
+            answers.extend(self.consume(pool, before).await);
+            answers
+        })
+    }
+
+    /// The sweep alone, of an order that is there already.
+    fn swept<'a>(&'a self, pool: &'a Pool<B>, id: i64, _: usize) -> Going<'a> {
+        Box::pin(async move {
+            let created = created(&self.db.pool, id, self.end, |_| {}).await;
+            assert_eq!(created.unwrap().as_str(), "applied");
+            vec![self.sweep(pool, id).await]
+        })
+    }
+
+    async fn pay(&self, pool: &Pool<B>, id: i64) -> [Answer; 2] {
+        let told = Callback { order: id, notification: 0 }.handled(pool, |_| {}).await;
+        let paid = match told.paid {
+            None => ("nothing".into(), Says::Nothing),
+            Some(Ok(outcome)) => of_outcome(&Ok(outcome)),
+            Some(Err(error)) => of_error(kind_of(&error)),
         };
-        answers.push(self.answer("created", of_outcome(&outcome), (entry("create"), 1)).await);
-        match self.end {
-            End::Paid => {
-                let told = Callback { order: id, notification: 0 }.handled(pool, |_| {}).await;
-                let paid = match told.paid {
-                    None => ("nothing".into(), Says::Nothing),
-                    Some(Ok(outcome)) => of_outcome(&Ok(outcome)),
-                    Some(Err(error)) => of_error(kind_of(&error)),
-                };
-                answers.push(self.answer("paid", paid, (entry("pay"), 1)).await);
-                let answered = match &told.answer {
-                    Ok(onward::Answer::Settled) => Says::Yes,
-                    Ok(onward::Answer::Escalate) => Says::Nonsense,
-                    Ok(onward::Answer::Later) | Err(_) => Says::Nothing,
-                };
-                let word = told
-                    .answer
-                    .map_or_else(|error| format!("{:?}", error.kind()), |answer| format!("{answer:?}"));
-                answers.push(self.answer("answered", (word, answered), (entry("pay"), 1)).await);
-            }
-            _ => {
-                let (swept, failures) = swept(pool, |_| {}).await;
-                let told = match (&swept, failures.first()) {
-                    (_, Some(error)) | (Err(error), None) => of_error(error.kind()),
-                    (Ok(swept), None) => match (swept.applied, swept.passed + swept.lost) {
-                        (1, 0) => ("applied".into(), Says::Yes),
-                        (0, 0) => ("none".into(), Says::No),
-                        _ => (format!("{swept:?}"), Says::Nonsense),
-                    },
-                };
-                answers.push(self.answer("swept", told, (entry("cancel"), 1)).await);
-            }
-        }
-        let mut marked = 0;
+        let paid = self.answer("paid", paid, entry(id, "pay")).await;
+        let says = match &told.answer {
+            Ok(onward::Answer::Settled) => Says::Yes,
+            Ok(onward::Answer::Escalate) => Says::Nonsense,
+            Ok(onward::Answer::Later) | Err(_) => Says::Nothing,
+        };
+        let word = match &told.answer {
+            Ok(answer) => format!("{answer:?}"),
+            Err(error) => format!("{:?}", error.kind()),
+        };
+        [paid, self.answer("answered", (word, says), entry(id, "pay")).await]
+    }
+
+    async fn sweep(&self, pool: &Pool<B>, id: i64) -> Answer {
+        let (swept, failures) = swept(pool, |_| {}).await;
+        let told = match (&swept, failures.first()) {
+            (_, Some(error)) | (Err(error), None) => of_error(error.kind()),
+            (Ok(swept), None) => match (swept.applied, swept.passed + swept.lost) {
+                (1, 0) => ("applied".into(), Says::Yes),
+                (0, 0) => ("none".into(), Says::No),
+                _ => (format!("{swept:?}"), Says::Nonsense),
+            },
+        };
+        self.answer("swept", told, entry(id, "cancel")).await
+    }
+
+    async fn relay(&self, pool: &Pool<B>, id: i64) -> Vec<Answer> {
+        let (mut answers, mut marked) = (Vec::new(), 0);
         for _ in 0..5 {
             let (told, says) = match relayed(pool, &self.broker, |_| {}).await {
                 Ok(None) => break,
@@ -276,6 +336,11 @@ impl<B: Db> Flow<B> {
                 format!("SELECT COUNT(*) FROM onward_outbox WHERE event_key = '{id}' AND status = 'sent'");
             answers.push(self.answer("relayed", (told, says), (sent, marked)).await);
         }
+        answers
+    }
+
+    async fn consume(&self, pool: &Pool<B>, before: usize) -> Vec<Answer> {
+        let mut answers = Vec::new();
         for sent in self.deliveries(before) {
             let told = match consumed(pool, &sent, |_| {}).await {
                 Ok(once) => (format!("{once:?}"), Says::Yes),
