@@ -2,6 +2,8 @@
 //!
 //! `scripts/cut-test <database>` takes every message; some of them are part of the suite.
 
+mod answer;
+
 use super::{
     AnyOrder, End,
     broker::{Broker, Sent},
@@ -16,7 +18,8 @@ use crate::{
     db::{Db, Fixture},
     proxy::{Harm, Protocol, Proxy, Side},
 };
-use onward::{BoxError, Error, ErrorKind, Outcome, outbox::Status};
+use answer::{Answer, Says, entry, kind_of, of_error, of_outcome};
+use onward::outbox::Status;
 use sqlx::{Pool, pool::PoolOptions};
 use std::{
     collections::{BTreeMap, HashSet},
@@ -142,57 +145,6 @@ async fn in_turn<B: Db>(
     all
 }
 
-/// What an answer says about a fact.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Says {
-    Yes,
-    /// And it never will be.
-    No,
-    Nothing,
-    /// An order's step cannot be told.
-    Unknown,
-    /// What can only be when somebody else was there.
-    Nonsense,
-}
-
-/// What one step was answered.
-struct Answer {
-    step: &'static str,
-    told: String,
-    says: Says,
-    /// A count by SQL, and from how many on it holds.
-    fact: (String, i64),
-    held_at_once: bool,
-}
-
-fn of_outcome<T: onward::Handle>(outcome: &Result<Outcome<T>, Error>) -> (String, Says) {
-    match outcome {
-        Ok(outcome) => {
-            let says = match outcome {
-                Outcome::Applied(_) | Outcome::Duplicate(_) => Says::Yes,
-                Outcome::NotFound => Says::No,
-                _ => Says::Nonsense,
-            };
-            (outcome.as_str().into(), says)
-        }
-        Err(error) => of_error(error.kind()),
-    }
-}
-
-fn of_error(kind: ErrorKind) -> (String, Says) {
-    (format!("{kind:?}"), if kind == ErrorKind::CommitUnknown { Says::Unknown } else { Says::No })
-}
-
-/// That an order took this step.
-fn entry(id: i64, step: &str) -> (String, i64) {
-    let of = "SELECT COUNT(*) FROM order_journal WHERE";
-    (format!("{of} row_key = {id} AND transition = '{step}'"), 1)
-}
-
-fn kind_of(error: &BoxError) -> ErrorKind {
-    error.downcast_ref().map_or(ErrorKind::Effect, Error::kind)
-}
-
 /// What an order goes through, on the connection that fails.
 type Steps<B> = for<'a> fn(&'a Flow<B>, &'a Pool<B>, i64, usize) -> Going<'a>;
 type Going<'a> = Pin<Box<dyn Future<Output = Vec<Answer>> + Send + 'a>>;
@@ -242,13 +194,8 @@ impl<B: Db> Flow<B> {
             shown.cuts += struck;
             for answer in answers {
                 let holds = self.holds(&answer.fact).await;
+                let is_true = answer.is_true(holds);
                 let Answer { step, told, says, held_at_once, .. } = answer;
-                let is_true = match says {
-                    Says::Yes => held_at_once && holds,
-                    Says::No => !holds,
-                    Says::Nothing | Says::Unknown => true,
-                    Says::Nonsense => false,
-                };
                 if !is_true {
                     println!("{case}: {step} {told}; it held {held_at_once}, then {holds}");
                     shown.untrue += 1;
