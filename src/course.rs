@@ -311,8 +311,12 @@ impl<P: Plan> Course<P> {
     }
 
     pub(crate) fn refused<T: Handle<Any = P::Any>>(self) -> Outcome<T> {
-        observe::refused(&self.plan, &self.stamp, self.tries);
+        self.told_refused();
         self.plan.refused().into()
+    }
+
+    pub(crate) fn told_refused(&self) {
+        observe::refused(&self.plan, &self.stamp, self.tries);
     }
 
     fn unknown(&mut self) -> Error {

@@ -142,7 +142,7 @@ impl<'s, S: State> Sweep<'s, S> {
             while let Some(key) = round.next().await? {
                 loop {
                     let done = match round.win(&key, &mut step).await {
-                        Ok(Turn::Won(transaction, _)) => transaction.commit().await.map(|()| Some(true)),
+                        Ok(Turn::Won(won)) => won.commit().await.map(|_| Some(true)),
                         Ok(Turn::Passed) => Ok(None),
                         Ok(Turn::Lost) => Ok(Some(false)),
                         Err(error) => Err(error),
@@ -180,10 +180,13 @@ impl<'s, S: State> Sweep<'s, S> {
         while let Some(key) = round.next().await? {
             loop {
                 let done = match round.win(&key, &mut step).await {
-                    Ok(Turn::Won(mut transaction, won)) => match work(&mut transaction, &won).await {
-                        Ok(()) => transaction.commit().await.map(|()| Some(true)),
-                        Err(error) => Err(Round::<B, S>::fault(transaction.undo(error.into()).await)),
-                    },
+                    Ok(Turn::Won(mut won)) => {
+                        let (connection, order) = won.parts();
+                        match work(connection, order).await {
+                            Ok(()) => won.commit().await.map(|_| Some(true)),
+                            Err(error) => Err(Round::<B, S>::fault(won.undo(error.into()).await)),
+                        }
+                    }
                     Ok(Turn::Passed) => Ok(None),
                     Ok(Turn::Lost) => Ok(Some(false)),
                     Err(error) => Err(error),

@@ -3,7 +3,7 @@
 use crate::{
     backend::Backend,
     course::Course,
-    error::{Error, ErrorKind},
+    error::{BoxError, Error, ErrorKind},
     fault::Fault,
     handle::Handle,
     journal::Fenced,
@@ -65,6 +65,11 @@ impl<B: Backend, P: Plan> Won<B, P> {
             },
             Err(fault) => Err(self.course.failed(fault.into_error(ErrorKind::RestartTransaction, ""))),
         }
+    }
+
+    /// Rolls back because the work failed.
+    pub(crate) async fn undo(self, error: BoxError) -> Fault {
+        self.transaction.undo(error).await
     }
 
     /// Rolls back and gives back the handle that the attempt started from.

@@ -4,19 +4,19 @@ use crate::{
     attempt::Attempt,
     backend::{Backend, Supports},
     clock,
+    course::{Course, Decided},
     error::{Error, ErrorKind},
     fault::Fault,
     lifecycle::{Lifecycle, State},
-    outcome::Outcome,
     pause::ended,
-    plan::PlanOn,
+    plan::{Plan, PlanOn},
     policy::restarts,
     row::{Columns, Stored, arguments, unbound},
     session::Db,
     statement::Bind,
     sweep::{Older, Sweep, Swept},
     transaction::Transaction,
-    uncommitted::Uncommitted,
+    won::Won,
 };
 use backon::ExponentialBackoff;
 use sqlx::Pool;
@@ -38,8 +38,8 @@ pub(super) struct Round<'r, B: Backend, S: State> {
 }
 
 /// What a row's turn came to, before its commit.
-pub(super) enum Turn<B: Backend, W> {
-    Won(Transaction<B>, Uncommitted<W>),
+pub(super) enum Turn<B: Backend, P: Plan> {
+    Won(Box<Won<B, P>>),
     /// It is not in the state any more, or not old enough.
     Passed,
     Lost,
@@ -145,7 +145,7 @@ where
         &mut self,
         key: &Key<S>,
         step: &mut (impl FnMut(S::Handle) -> Attempt<P> + Send),
-    ) -> Result<Turn<B, P::Won>, Error>
+    ) -> Result<Turn<B, P>, Error>
     where
         P: PlanOn<B, Any = S::Any>,
     {
@@ -153,19 +153,42 @@ where
         // A file that somebody keeps locked is no fault of the row's.
         let busy = |fault: Fault| fault.into_error(ErrorKind::Busy, S::Any::DESCRIPTION.table).step("sweep");
         let mut transaction = begun.map_err(busy)?;
-        let tried = match self.locked(&mut transaction, key).await {
-            Ok(Some(order)) => step(order).apply_in(&mut transaction).await.map(Some),
-            Ok(None) => Ok(None),
-            Err(error) => Err(error),
-        };
-        let turn = match tried {
-            Ok(Some(Outcome::Applied(won))) => return Ok(Turn::Won(transaction, won)),
-            Ok(Some(_)) => Ok(Turn::Lost),
+        let turn = match self.locked(&mut transaction, key).await {
+            Ok(Some(order)) => {
+                let mut course = Course::new(step(order));
+                match Self::moved(&mut course, &mut transaction).await {
+                    Ok(Some(next)) => {
+                        let won = Won::new(self.pool.clone(), transaction, next, course);
+                        return Ok(Turn::Won(Box::new(won)));
+                    }
+                    Ok(None) => Ok(Turn::Lost),
+                    Err(error) => Err(error),
+                }
+            }
             Ok(None) => Ok(Turn::Passed),
             Err(error) => Err(error),
         };
         transaction.rollback().await;
         turn
+    }
+
+    async fn moved<P>(
+        course: &mut Course<P>,
+        transaction: &mut Transaction<B>,
+    ) -> Result<Option<P::Won>, Error>
+    where
+        P: PlanOn<B, Any = S::Any>,
+    {
+        course.identify()?;
+        match course.decide_in(transaction).await? {
+            Decided::Won(()) => course.next().map(Some),
+            Decided::WonBefore => Err(course.failed(Error::new(ErrorKind::CommitUnknown, ""))),
+            Decided::Lost(_) => Ok(None),
+            Decided::Refused => {
+                course.told_refused();
+                Ok(None)
+            }
+        }
     }
 
     async fn locked(

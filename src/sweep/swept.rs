@@ -10,7 +10,8 @@ pub struct Swept {
     pub passed: u64,
     /// The attempt lost: its guard said no, or another row has a unique value.
     pub lost: u64,
-    /// It could not be read or decided, or the work failed. They stay as they are, unless a COMMIT's reply was lost or the
-    /// work has committed something itself: [`Sweep::failure`](crate::sweep::Sweep::failure) hears which.
+    /// It could not be read or decided, or the work failed. They stay as they are, unless a COMMIT's reply was lost where
+    /// there is no journal to settle it, or the work has committed something itself:
+    /// [`Sweep::failure`](crate::sweep::Sweep::failure) hears which.
     pub failed: u64,
 }

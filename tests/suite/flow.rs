@@ -1,15 +1,28 @@
-//! The whole flow of a payment: stored, claimed, paid with its journal and its goods, marked, answered. It is killed
-//! and cut off at every step.
+//! The whole flow of an order, killed and cut off at every step:
+//!
+//! ```text
+//!                            ┌ callback ─▶ inbox ─▶ paid, its reservation confirmed ─┐
+//!  created, stock reserved ──┤                                                       ├─▶ relay ─▶ broker ─▶ consumer
+//!   (an event)               └ too old ─▶ sweep ─▶ cancelled, its reservation released ┘
+//!                                                  (an event, in the same transaction)
+//! ```
 
+mod broker;
+mod counted;
 #[cfg(unix)]
 mod crashes;
 #[cfg(any(feature = "postgres", feature = "mysql"))]
 mod cuts;
+mod payment;
+mod relay;
+mod unpaid;
 
 use crate::db::{Db, Fixture, types};
+use chrono::{DateTime, TimeDelta, Utc};
 use onward::{
-    Answer, BoxError, Error, Lifecycle as _, Outcome, Policy,
-    inbox::{Claim, Inbox, Message},
+    BoxError, Error, Lifecycle as _, Outcome, Policy,
+    outbox::{Event, Outbox},
+    stock::{Line, Operation, Stock},
 };
 use sqlx::Pool;
 use std::time::Duration;
@@ -17,33 +30,42 @@ use std::time::Duration;
 onward::lifecycle! {
     /// Nothing but the journal keeps a payment from settling two orders.
     pub struct Order in "orders";
-    pub struct OrderRow { id: i64 }
+    pub struct OrderRow { id: i64, held_until: DateTime<Utc> }
     pub enum AnyOrder: OrderStatus {
         Pending,
         Paid { trade_no: String },
+        Cancelled,
     }
     transitions {
         pay: Pending -> Paid by trade_no;
+        cancel: Pending -> Cancelled;
     }
     journal in "order_journal";
 }
 
-const TABLES: &str =
-    "CREATE TABLE orders (id BIGINT PRIMARY KEY, status VARCHAR(32) NOT NULL, version BIGINT NOT NULL,
-    trade_no VARCHAR(64));
-  CREATE TABLE deductions (order_id BIGINT NOT NULL);
-  CREATE TABLE stock (article VARCHAR(32) PRIMARY KEY, available BIGINT NOT NULL);
-  INSERT INTO stock VALUES ('tea', 1000000)";
+/// No constraint of a table finds what the checks are to find.
+const TABLES: &str = "CREATE TABLE orders (id BIGINT PRIMARY KEY, held_until {timestamp} NOT NULL,
+    status VARCHAR(32) NOT NULL, version BIGINT NOT NULL, trade_no VARCHAR(64));
+  CREATE TABLE goods (article VARCHAR(32) PRIMARY KEY, available BIGINT NOT NULL, reserved BIGINT NOT NULL);
+  INSERT INTO goods VALUES ('tea', 1000000, 0), ('box', 1000000, 0);
+  CREATE TABLE mails (event_id VARCHAR(64) NOT NULL, order_id BIGINT NOT NULL, version BIGINT NOT NULL)";
 
-/// What the stock begins with.
-const STOCK: i64 = 1_000_000;
+/// What the stock of each article begins with.
+const STOCKED: i64 = 1_000_000;
+static STOCK: Stock = Stock::new("goods");
 
-/// The steps of the flow, in order.
-const STEPS: [&str; 9] =
-    ["arrived", "stored", "claimed", "found", "won", "deducted", "marked", "worked", "answered"];
+/// What is reserved for an order, and confirmed or released later.
+fn tea() -> [Line; 1] {
+    [Line::new("tea", 2)]
+}
 
-/// How long a claim of a process that died holds.
+/// How long a claim of a process that died holds, in the inbox and in the outbox.
 const CLAIM: Duration = Duration::from_millis(250);
+
+/// A claim is lost at every kill; none of that is the message's or the event's fault.
+fn patient() -> Policy {
+    Policy::retry(10_000).delays(Duration::from_millis(5), Duration::from_millis(50))
+}
 
 async fn tables<B: Db>(db: &Fixture<B>) {
     db.run(&types::<B>(TABLES)).await;
@@ -51,111 +73,74 @@ async fn tables<B: Db>(db: &Fixture<B>) {
     onward::migrate(&db.pool).await.unwrap();
 }
 
-/// One delivery of the notification about an order's payment.
-struct Delivery {
-    order: i64,
-    /// The provider sends the same notification again, and other notifications about the same payment.
-    notification: u32,
+/// Hears where the flow is.
+trait Say: Fn(&'static str) + Clone + Send + Sync + 'static {}
+
+impl<F: Fn(&'static str) + Clone + Send + Sync + 'static> Say for F {}
+
+/// How an order ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum End {
+    Paid,
+    /// Nobody pays, and the sweep takes it.
+    Cancelled,
+    /// Payment and sweep come at about the same time.
+    Either,
 }
 
-/// What became of a delivery.
-struct Told {
-    answer: Result<Answer, Error>,
-    /// What the attempt itself said, if it came to that; the cuts ask.
-    #[allow(dead_code)]
-    paid: Option<Result<Outcome<Order<Paid>>, BoxError>>,
-}
-
-impl Delivery {
-    fn inbox() -> Inbox {
-        // A claim is lost at every kill; none of that is the message's fault.
-        let policy = Policy::retry(10_000).delays(Duration::from_millis(5), Duration::from_millis(50));
-        Inbox::new("provider").claim_for(CLAIM).policy(policy)
+impl End {
+    /// One after the other.
+    fn of(order: i64) -> Self {
+        [End::Paid, End::Cancelled, End::Either][usize::try_from(order).unwrap() % 3]
     }
 
-    /// As a handler does it; `step` hears where it is.
-    async fn handled<B: Db>(
-        &self,
-        pool: &Pool<B>,
-        step: impl Fn(&'static str) + Clone + Send + Sync + 'static,
-    ) -> Told {
-        step("arrived");
-        let mut paid = None;
-        let answer = async {
-            let inbox = Self::inbox();
-            let message = Message::new(format!("order {}", self.order)).key(self.order.to_string());
-            let id = format!("N-{}-{}", self.order, self.notification);
-            let stored = inbox.store(pool, &id, &message).await?;
-            step("stored");
-            let Some(claim) = inbox.claim(pool, stored.entry().id).await? else {
-                return Ok(stored.answer());
-            };
-            step("claimed");
-            let work = self.paid(pool, claim.clone(), step.clone()).await;
-            step("worked");
-            let answer = claim.settle(pool, &work).await;
-            paid = Some(work);
-            answer
+    fn held_until(self) -> DateTime<Utc> {
+        let held = match self {
+            End::Paid => TimeDelta::hours(1),
+            End::Cancelled => TimeDelta::zero(),
+            End::Either => TimeDelta::milliseconds(i64::try_from(index(40)).unwrap()),
         };
-        let answer = answer.await;
-        step("answered");
-        Told { answer, paid }
-    }
-
-    async fn paid<B: Db>(
-        &self,
-        pool: &Pool<B>,
-        claim: Claim,
-        step: impl Fn(&'static str) + Send + Sync + 'static,
-    ) -> Result<Outcome<Order<Paid>>, BoxError> {
-        let Some(order) = AnyOrder::find(pool, self.order).await? else { return Ok(Outcome::NotFound) };
-        step("found");
-        let deduct = format!("INSERT INTO deductions VALUES ({})", self.order);
-        let paid = order.pay(format!("T-{}", self.order)).apply_with(pool, async move |tx, _| {
-            step("won");
-            B::run(tx, &deduct).await?;
-            B::run(tx, "UPDATE stock SET available = available - 1").await?;
-            step("deducted");
-            claim.applied(tx).await?;
-            step("marked");
-            Ok::<_, BoxError>(())
-        });
-        Ok(paid.await?)
+        Utc::now() + held
     }
 }
 
-/// What went wrong with the payments of the orders from 1 to `orders`, each notified by `notifications`.
-#[derive(Debug, Default, PartialEq, Eq)]
-struct Wrong {
-    lost: i64,
-    doubled: i64,
+fn index(below: usize) -> usize {
+    use std::hash::{BuildHasher as _, RandomState};
+    usize::try_from(RandomState::new().hash_one(0) >> 33).unwrap() % below
 }
 
-/// By plain SQL, when all deliveries have been answered.
-async fn counted<B: Db>(db: &Fixture<B>, orders: i64, notifications: i64) -> Wrong {
-    let number = async |sql: &str| db.number(sql).await;
-    let pays = "SELECT COUNT(*) FROM order_journal WHERE transition = 'pay'";
-    let distinct = number(&format!(
-        "SELECT COUNT(*) FROM orders o WHERE o.status = 'paid' AND o.version = 1 AND EXISTS (SELECT 1 FROM order_journal j
-           WHERE j.row_key = o.id AND j.version = 1 AND j.transition = 'pay' AND j.cause = o.trade_no)
-           AND EXISTS (SELECT 1 FROM deductions d WHERE d.order_id = o.id) AND o.id <= {orders}"
-    ))
-    .await;
-    let entries = number("SELECT COUNT(*) FROM onward_inbox").await;
-    let done = number("SELECT COUNT(*) FROM onward_inbox WHERE status IN ('applied', 'duplicate')").await;
-    let applied = number("SELECT COUNT(*) FROM onward_inbox WHERE status = 'applied'").await;
-    let deductions = number("SELECT COUNT(*) FROM deductions").await;
-    let taken = STOCK
-        - number("SELECT CAST(available AS SIGNED) FROM stock".replace("SIGNED", bigint::<B>()).as_str())
-            .await;
-    let lost = [orders - distinct, orders * notifications - entries, entries - done, orders - applied];
-    let doubled = [number(pays).await - orders, deductions - orders, taken - orders, applied - orders];
-    Wrong {
-        lost: lost.into_iter().map(|missing| missing.max(0)).sum(),
-        doubled: doubled.into_iter().map(|more| more.max(0)).sum(),
-    }
+fn outbox() -> Outbox {
+    Outbox::new("orders").claim_for(CLAIM).policy(patient())
 }
 
-fn bigint<B: Db>() -> &'static str {
-    if B::ENGINE == "mariadb" { "SIGNED" } else { "BIGINT" }
+/// An event about an order, in the transaction that moves it.
+async fn event<B: Db>(
+    tx: &mut B::Connection,
+    topic: &'static str,
+    order: i64,
+    version: i64,
+) -> Result<(), BoxError> {
+    let event = Event::new(topic, order.to_string(), format!("{topic} {order}")).version(version);
+    Ok(outbox().write(tx, event).await.map(drop)?)
+}
+
+/// Creates an order and reserves its goods, unless that was done before.
+async fn created<B: Db>(
+    pool: &Pool<B>,
+    id: i64,
+    end: End,
+    step: impl Say,
+) -> Result<Outcome<Order<Pending>>, Error> {
+    let row = OrderRow { id, held_until: end.held_until() };
+    let within = step.clone();
+    let created = Order::create(row).apply_with(pool, async move |tx, order| {
+        STOCK.reserve(tx, &Operation::of(order), &tea()).await?;
+        within("new: reserved");
+        event::<B>(tx, "created", id, order.version()).await?;
+        within("new: event");
+        Ok::<_, BoxError>(())
+    });
+    let created = created.await;
+    step("new: done");
+    created
 }

@@ -14,6 +14,8 @@
 
 #[cfg(any(feature = "postgres", feature = "mysql"))]
 mod balancer;
+#[cfg(unix)]
+mod child;
 #[macro_use]
 mod db;
 mod conformance;

@@ -2,6 +2,7 @@
 
 use super::{Published, outbox};
 use crate::{
+    child::{self, Child},
     db::{Db, Fixture},
     lifecycles::{Order, Pending, noon},
 };
@@ -9,27 +10,17 @@ use onward::{
     Outcome,
     outbox::{Event, Status},
 };
-use std::{
-    env,
-    process::{Command, Stdio},
-};
+use sqlx::Pool;
 
 on_every_database![killed_right_after_commit, killed_right_before_commit];
 
-/// In the child: `<engine> <before or after> <url>`.
-const CHILD: &str = "ONWARD_OUTBOX_CHILD";
-
 async fn run<B: Db>(db: &Fixture<B>, when: &str) {
-    let told = format!("{} {when} {}", B::ENGINE, db.url);
-    let child = Command::new(env::current_exe().unwrap())
-        .args(["--exact", "outbox::crash::child", "--ignored", "--nocapture"])
-        .env(CHILD, told)
-        .stdin(Stdio::null())
-        .output();
-    let child = tokio::task::block_in_place(|| child).unwrap();
-    assert!(!child.status.success());
-    let out = String::from_utf8_lossy(&child.stdout);
-    assert!(out.contains("the end is near"), "{out} {}", String::from_utf8_lossy(&child.stderr));
+    let mut child = Child::start::<B>("outbox::crash::child", &db.url, when);
+    tokio::task::block_in_place(|| {
+        assert_eq!(child.next(), Some(("payer".into(), "near the end".into())));
+        assert_eq!(child.next(), None);
+        assert!(!child.ended().success());
+    });
 }
 
 async fn killed_right_after_commit<B: Db>(db: Fixture<B>) {
@@ -51,33 +42,22 @@ async fn killed_right_before_commit<B: Db>(db: Fixture<B>) {
 #[test]
 #[ignore = "the process that the crash tests start"]
 fn child() {
-    let Ok(told) = env::var(CHILD) else { panic!("only the crash tests start this") };
-    let mut words = told.splitn(3, ' ');
-    let (engine, when, url) = (words.next().unwrap(), words.next().unwrap(), words.next().unwrap());
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    runtime.block_on(async {
-        match engine {
-            #[cfg(feature = "sqlite")]
-            "sqlite" => pay::<sqlx::Sqlite>(when, &format!("{url}?mode=rw")).await,
-            #[cfg(feature = "postgres")]
-            "postgres" => pay::<sqlx::Postgres>(when, url).await,
-            #[cfg(feature = "mysql")]
-            "mariadb" => pay::<sqlx::MySql>(when, url).await,
-            other => panic!("{other}?"),
-        }
-    });
+    child::run::<Payer>();
 }
 
-async fn pay<B: Db>(when: &str, url: &str) {
-    let pool = sqlx::Pool::<B>::connect(url).await.unwrap();
-    let order: Order<Pending> = Order::load(&pool, 1).await.unwrap();
-    let Outcome::Applied(mut won) = order.pay("T-1".into(), noon()).begin(&pool).await.unwrap() else {
-        panic!()
-    };
-    outbox().write(&mut won, Event::new("order.paid", "order-1", "paid")).await.unwrap();
-    println!("the end is near");
-    if when == "after" {
-        let _ = won.commit().await.unwrap();
+struct Payer;
+
+impl child::Work for Payer {
+    async fn run<B: Db>(pool: Pool<B>, when: String) {
+        let order: Order<Pending> = Order::load(&pool, 1).await.unwrap();
+        let Outcome::Applied(mut won) = order.pay("T-1".into(), noon()).begin(&pool).await.unwrap() else {
+            panic!()
+        };
+        outbox().write(&mut won, Event::new("order.paid", "order-1", "paid")).await.unwrap();
+        child::say("payer", "near the end");
+        if when == "after" {
+            let _ = won.commit().await.unwrap();
+        }
+        std::process::abort();
     }
-    std::process::abort();
 }
