@@ -37,7 +37,7 @@ async fn forgotten<B: Db>(db: Fixture<B>) {
     let first = once(&mut tx, "s", "k").await;
     for error in [stored.unwrap_err(), first.unwrap_err()] {
         assert_eq!(error.kind(), onward::ErrorKind::Database);
-        assert!(error.to_string().contains("`onward::migrate(&pool)` creates"), "{error}");
+        assert!(error.to_string().contains("by `onward::migrate(&pool)`"), "{error}");
     }
 }
 

@@ -136,7 +136,8 @@ async fn one_payment_for_two_orders_on_two_nodes() {
 async fn be_given_up(tx: &mut MySqlConnection, rival: &MySqlPool) -> Result<(), sqlx::Error> {
     MySql::run(tx, "UPDATE stock SET available = available - 1").await?;
     MySql::run(&mut *rival.acquire().await?, "UPDATE stock SET available = available - 1").await?;
-    for _ in 0..500 {
+    // Other tests may hold up the nodes for seconds.
+    for _ in 0..3_000 {
         if let Err(error) = MySql::run(tx, "INSERT INTO effects VALUES (1, 'mail')").await {
             let code = error.as_database_error().and_then(|e| e.code().map(|code| code.into_owned()));
             assert_eq!(code.as_deref(), Some("40001"), "{error:?}");
