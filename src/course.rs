@@ -13,7 +13,7 @@ use crate::{
     outcome::{Clash, Loss, Outcome},
     plan::{Plan, PlanOn},
     policy::{Policy, restarts},
-    session::{Db, Guarded, Session},
+    session::{Db, Guarded, Session, is_inside},
     single_try::{Tried, try_once},
     transaction::Transaction,
     write::Scope,
@@ -278,7 +278,7 @@ impl<P: Plan> Course<P> {
         P: PlanOn<S::Db>,
     {
         let connection = tx.connection();
-        if settled_depth::<S::Db>(connection).await == 0 {
+        if !is_inside::<S>(connection).await {
             return Err(self.failed(Error::new(ErrorKind::NotInTransaction, "")));
         }
         match try_once::<S::Db, P>(&mut self.plan, &self.stamp, connection, &Scope::Theirs, false).await {

@@ -1,12 +1,11 @@
 //! The deduplication step for anybody's own transaction.
 
 use crate::{
-    boundary::settled_depth,
     error::{Error, ErrorKind},
     fault::Fault,
     forget::forget,
     query::{KEY, Query, SOURCE, Sql, fits},
-    session::{Own, Session},
+    session::{Own, Session, is_inside},
 };
 use std::{future::Future, time::Duration};
 
@@ -81,7 +80,7 @@ pub fn once<'t, S: Session>(
             .and_then(|()| fits(&key, KEY, "key", TABLE))
             .map_err(failed)?;
         let connection = tx.connection();
-        if settled_depth::<S::Db>(connection).await == 0 {
+        if !is_inside::<S>(connection).await {
             return Err(failed(Error::new(ErrorKind::NotInTransaction, TABLE)));
         }
         let done = Query::<S::Db>::new(&FIRST).bind(&source).bind(&key).run(connection).await;

@@ -5,7 +5,7 @@
 
 use crate::{
     backend::Backend,
-    boundary::{close, settled_depth},
+    boundary::{close, depth, settled_depth},
     error::{Error, ErrorKind},
     fault::Fault,
 };
@@ -21,12 +21,17 @@ pub trait Session: Send {
     /// The database that it belongs to.
     type Db: Backend;
 
+    /// It is a transaction by its type, and nothing on its way can have ended it.
+    #[doc(hidden)]
+    const BEGUN: bool = false;
+
     /// The connection, for statements of one's own.
     fn connection(&mut self) -> &mut <Self::Db as Database>::Connection;
 }
 
 impl<B: Backend> Session for Transaction<'_, B> {
     type Db = B;
+    const BEGUN: bool = true;
 
     fn connection(&mut self) -> &mut B::Connection {
         self
@@ -38,6 +43,15 @@ impl<B: Backend> Session for PoolConnection<B> {
 
     fn connection(&mut self) -> &mut B::Connection {
         self
+    }
+}
+
+/// Whether this connection of a session is inside a transaction. A plain one may have been left by a dropped one whose
+/// rollback is on its way, which costs a round trip to know on SQLite.
+pub(crate) async fn is_inside<S: Session>(connection: &mut <S::Db as Database>::Connection) -> bool {
+    match S::BEGUN {
+        true => depth::<S::Db>(connection) > 0,
+        false => settled_depth::<S::Db>(connection).await > 0,
     }
 }
 

@@ -167,6 +167,7 @@ impl<B: Backend> DerefMut for Transaction<B> {
 
 impl<B: Backend> Session for Transaction<B> {
     type Db = B;
+    const BEGUN: bool = true;
 
     fn connection(&mut self) -> &mut B::Connection {
         &mut self.connection

@@ -92,6 +92,7 @@ impl<B: Backend, P: Plan> Handle for Won<B, P> {
 
 impl<B: Backend, P: Plan> Session for Won<B, P> {
     type Db = B;
+    const BEGUN: bool = true;
 
     fn connection(&mut self) -> &mut B::Connection {
         &mut self.transaction

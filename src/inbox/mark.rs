@@ -2,7 +2,6 @@
 
 use crate::{
     backend::Backend,
-    boundary::settled_depth,
     clock,
     error::{Error, ErrorKind},
     fault::Fault,
@@ -14,7 +13,7 @@ use crate::{
     note,
     outcome::Answer,
     query::{Query, Sql, alone},
-    session::{Access, Db, Session},
+    session::{Access, Db, Session, is_inside},
 };
 use std::{future::Future, time::Duration};
 
@@ -64,7 +63,7 @@ impl Claim {
         let connection = tx.connection();
         async move {
             let failed = |error: Error| error.step("applied").key(&self.id);
-            if settled_depth::<S::Db>(connection).await == 0 {
+            if !is_inside::<S>(connection).await {
                 return Err(failed(Error::new(ErrorKind::NotInTransaction, TABLE)));
             }
             let mark = self.query::<S::Db>(Mark::Done(Status::Applied), "applied", None);

@@ -1,13 +1,12 @@
 //! An event is written in the transaction of what it tells about.
 
 use crate::{
-    boundary::settled_depth,
     error::{Error, ErrorKind},
     fault::Fault,
     journal::fresh_identity,
     outbox::{Outbox, entry::TABLE, event::Event},
     query::{KEY, Query, SOURCE, Sql, fits},
-    session::Session,
+    session::{Session, is_inside},
 };
 use std::future::Future;
 
@@ -42,7 +41,7 @@ impl Outbox {
                 .and_then(|()| fits(event.key(), KEY, "key", TABLE))
                 .map_err(failed)?;
             let connection = tx.connection();
-            if settled_depth::<S::Db>(connection).await == 0 {
+            if !is_inside::<S>(connection).await {
                 return Err(failed(Error::new(ErrorKind::NotInTransaction, TABLE)));
             }
             let id = fresh_identity().map_err(|error| failed(error.table_or(TABLE)))?;

@@ -108,7 +108,7 @@ impl Stock {
         operation: &Operation,
         lines: &[Line],
     ) -> impl Future<Output = Result<Moved, StockError>> + Send + use<'t, S> {
-        Movement::new(self, Kind::Deduct, operation, lines).run::<S::Db>(tx.connection())
+        Movement::new(self, Kind::Deduct, operation, lines).run::<S>(tx.connection())
     }
 
     /// Sets these lines aside, all of them or none: they are not available any more, and wait to be
@@ -126,7 +126,7 @@ impl Stock {
         operation: &Operation,
         lines: &[Line],
     ) -> impl Future<Output = Result<Moved, StockError>> + Send + use<'t, S> {
-        Movement::new(self, Kind::Reserve, operation, lines).run::<S::Db>(tx.connection())
+        Movement::new(self, Kind::Reserve, operation, lines).run::<S>(tx.connection())
     }
 
     /// Takes what the order has reserved, in one operation or in several.
@@ -141,7 +141,7 @@ impl Stock {
         operation: &Operation,
         lines: &[Line],
     ) -> impl Future<Output = Result<Moved, StockError>> + Send + use<'t, S> {
-        Movement::new(self, Kind::Confirm, operation, lines).run::<S::Db>(tx.connection())
+        Movement::new(self, Kind::Confirm, operation, lines).run::<S>(tx.connection())
     }
 
     /// Gives back what the order has reserved.
@@ -160,7 +160,7 @@ impl Stock {
         operation: &Operation,
         lines: &[Line],
     ) -> impl Future<Output = Result<Moved, StockError>> + Send + use<'t, S> {
-        Movement::new(self, Kind::Release, operation, lines).run::<S::Db>(tx.connection())
+        Movement::new(self, Kind::Release, operation, lines).run::<S>(tx.connection())
     }
 
     /// Puts back what the order has taken: never more than that, over all operations.
@@ -175,6 +175,6 @@ impl Stock {
         operation: &Operation,
         lines: &[Line],
     ) -> impl Future<Output = Result<Moved, StockError>> + Send + use<'t, S> {
-        Movement::new(self, Kind::Restore, operation, lines).run::<S::Db>(tx.connection())
+        Movement::new(self, Kind::Restore, operation, lines).run::<S>(tx.connection())
     }
 }

@@ -2,10 +2,10 @@
 
 use crate::{
     backend::Backend,
-    boundary::settled_depth,
     error::{Error, ErrorKind},
     fault::Fault,
     query::{KEY, fits},
+    session::{Session, is_inside},
     stock::{
         declaration::Stock,
         entry::{Entry, Found, Sums},
@@ -16,6 +16,7 @@ use crate::{
         stop::Stop,
     },
 };
+use sqlx::Database;
 use std::collections::HashSet;
 
 /// What became of the lines of a call.
@@ -53,11 +54,18 @@ impl Movement {
         Self { stock, kind, operation: operation.clone(), lines }
     }
 
-    pub(super) async fn run<B: Backend>(self, connection: &mut B::Connection) -> Result<Moved, StockError> {
+    pub(super) async fn run<S: Session>(
+        self,
+        connection: &mut <S::Db as Database>::Connection,
+    ) -> Result<Moved, StockError> {
         self.check()?;
-        if settled_depth::<B>(connection).await == 0 {
+        if !is_inside::<S>(connection).await {
             return Err(self.failed(Error::new(ErrorKind::NotInTransaction, self.stock.table)));
         }
+        self.inside::<S::Db>(connection).await
+    }
+
+    async fn inside<B: Backend>(self, connection: &mut B::Connection) -> Result<Moved, StockError> {
         // A single line that is refused leaves but its entry, which is deleted: no round trips for a savepoint.
         let savepoint = self.lines.len() > 1 || self.kind.is_owed();
         if savepoint {
