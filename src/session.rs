@@ -49,10 +49,8 @@ impl<B: Backend> Session for PoolConnection<B> {
 /// Whether this connection of a session is inside a transaction. A plain one may have been left by a dropped one whose
 /// rollback is on its way, which costs a round trip to know on SQLite.
 pub(crate) async fn is_inside<S: Session>(connection: &mut <S::Db as Database>::Connection) -> bool {
-    match S::BEGUN {
-        true => depth::<S::Db>(connection) > 0,
-        false => settled_depth::<S::Db>(connection).await > 0,
-    }
+    let open = if S::BEGUN { depth::<S::Db>(connection) } else { settled_depth::<S::Db>(connection).await };
+    open > 0
 }
 
 /// Where a read runs: `&pool`, `&mut connection` or `&mut tx`.
