@@ -18,6 +18,8 @@ mod balancer;
 mod child;
 #[macro_use]
 mod db;
+#[macro_use]
+mod volume;
 mod conformance;
 mod conformance_journalled;
 #[cfg(any(feature = "postgres", feature = "mysql"))]
@@ -57,7 +59,6 @@ mod sweep;
 // rustc lists what implements a trait, so the expected texts are those of all features.
 #[cfg(all(feature = "postgres", feature = "mysql", feature = "json"))]
 mod ui;
-mod volume;
 
 /// Its name is seen where plain `cargo test` is run.
 #[cfg(not(all(feature = "postgres", feature = "mysql")))]

@@ -4,6 +4,23 @@ use crate::db::{Db, Fixture};
 use sqlx::Pool;
 use std::env;
 
+/// Makes of `measured` a measurement of each database, which takes a [`Fixture`] of one connection.
+macro_rules! measured_on_each_database {
+    () => {
+        measured_on_each_database!("sqlite" sqlite sqlx::Sqlite);
+        measured_on_each_database!("postgres" postgres sqlx::Postgres);
+        measured_on_each_database!("mysql" mariadb sqlx::MySql);
+    };
+    ($feature:literal $name:ident $database:ty) => {
+        #[cfg(feature = $feature)]
+        #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+        #[ignore = "a measurement"]
+        async fn $name() {
+            measured(<$database as crate::db::Db>::fresh(1).await).await;
+        }
+    };
+}
+
 pub fn rows() -> u32 {
     env::var("ONWARD_VOLUME").map_or(1_000_000, |rows| rows.parse().unwrap())
 }

@@ -11,26 +11,7 @@ use std::time::{Duration, Instant};
 
 const EVENTS: usize = 20;
 
-#[cfg(feature = "sqlite")]
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-#[ignore = "a measurement"]
-async fn sqlite() {
-    measured(sqlx::Sqlite::fresh(1).await).await;
-}
-
-#[cfg(feature = "postgres")]
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-#[ignore = "a measurement"]
-async fn postgres() {
-    measured(sqlx::Postgres::fresh(1).await).await;
-}
-
-#[cfg(feature = "mysql")]
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-#[ignore = "a measurement"]
-async fn mariadb() {
-    measured(sqlx::MySql::fresh(1).await).await;
-}
+measured_on_each_database!();
 
 async fn measured<B: Db>(empty: Fixture<B>) {
     let finished = rows();

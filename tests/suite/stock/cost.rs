@@ -23,26 +23,7 @@ const CALLS: [(&str, Call, &[Call]); 4] = [
     ("a release", Release, &[Reserve]),
 ];
 
-#[cfg(feature = "sqlite")]
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-#[ignore = "a measurement"]
-async fn sqlite() {
-    measured(sqlx::Sqlite::fresh(1).await).await;
-}
-
-#[cfg(feature = "postgres")]
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-#[ignore = "a measurement"]
-async fn postgres() {
-    measured(sqlx::Postgres::fresh(1).await).await;
-}
-
-#[cfg(feature = "mysql")]
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-#[ignore = "a measurement"]
-async fn mariadb() {
-    measured(sqlx::MySql::fresh(1).await).await;
-}
+measured_on_each_database!();
 
 /// SQL for up to a million entries of finished orders, two for each.
 fn entries<B: Db>(count: u32) -> String {
