@@ -8,7 +8,7 @@ use redis::{
     ErrorKind as Kind, RedisError, Script, ScriptInvocation, aio::ConnectionManager,
     aio::ConnectionManagerConfig,
 };
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 pub use redis;
 
@@ -66,7 +66,7 @@ impl Redis {
         &self,
         script: &Script,
         key: &str,
-        arguments: &[&str],
+        arguments: &[impl redis::ToRedisArgs + Copy + Sync],
         table: &'static str,
     ) -> Result<T, Error> {
         let mut call: ScriptInvocation<'_> = script.key(key);
@@ -74,6 +74,8 @@ impl Redis {
             call.arg(*argument);
         }
         let mut restarts = crate::policy::restarts();
+        // Of a server that sleeps two answers are waited for, not nine.
+        let until = Instant::now() + 2 * PATIENCE;
         loop {
             let mut connection = self.connection.clone();
             let error = match call.invoke_async(&mut connection).await {
@@ -83,7 +85,7 @@ impl Redis {
             if !is_unanswered(&error) {
                 return Err(Error::new(ErrorKind::Database, table).source(error));
             }
-            match restarts.next() {
+            match restarts.next().filter(|_| Instant::now() < until) {
                 Some(delay) => tokio::time::sleep(delay).await,
                 None => return Err(Error::new(ErrorKind::CommitUnknown, table).source(error)),
             }

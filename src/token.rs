@@ -48,6 +48,7 @@ mod redis;
 mod sql;
 
 use crate::{
+    digest::digest,
     error::{Error, ErrorKind},
     handle::Handle,
     hex::hex,
@@ -55,7 +56,6 @@ use crate::{
     outcome::{Answer, Outcome},
     query::{SOURCE, fits},
 };
-use sha2::{Digest as _, Sha256};
 use std::{future::Future, time::Duration};
 
 const TABLE: &str = "onward_token";
@@ -247,14 +247,9 @@ fn secret() -> Result<String, Error> {
     Ok(hex(&bytes))
 }
 
-/// What is stored: of purpose, subject and secret, each behind its length, so that none runs into the next.
+/// What is stored.
 fn hash(purpose: &str, subject: &str, secret: &str) -> String {
-    let mut hash = Sha256::new();
-    for part in [purpose, subject, secret] {
-        hash.update((part.len() as u64).to_be_bytes());
-        hash.update(part);
-    }
-    hex(&hash.finalize())
+    hex(&digest(&[purpose, subject, secret]))
 }
 
 #[cfg(test)]

@@ -21,7 +21,7 @@ const FEATURES: &str = if cfg!(all(feature = "postgres", feature = "mysql")) {
 
 #[test]
 fn those_that_check_themselves() {
-    for example in ["adopted", "approval", "axum_callback", "inventory", "refunds"] {
+    for example in ["adopted", "approval", "axum_callback", "idempotent_orders", "inventory", "refunds"] {
         let (ok, text) = run(example, FEATURES, &[]);
         assert!(ok && text.ends_with("check: ok\n"), "{example}: {text}");
     }

@@ -28,6 +28,7 @@ mod examples;
 mod flow;
 #[cfg(feature = "mysql")]
 mod galera;
+mod idempotency;
 mod inbox;
 mod journal;
 macro_rules! declare {

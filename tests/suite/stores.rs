@@ -1,11 +1,11 @@
 //! Where tokens, claims and leases are kept: each of their tests runs on every database and on Redis.
 
 use crate::db::{Db, Fixture};
-use onward::token::TokenStore;
+use onward::{idempotency::ClaimStore, token::TokenStore};
 use sqlx::Pool;
 
 /// A store under test.
-pub trait Place: TokenStore {}
+pub trait Place: TokenStore + ClaimStore {}
 
 impl<B: Db> Place for Pool<B> {}
 #[cfg(feature = "redis")]
