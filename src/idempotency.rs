@@ -113,7 +113,7 @@ pub trait ClaimStore: sealed::Store {}
 mod sealed {
     use super::{Error, Found, Future, Held, Reply};
 
-    pub trait Store: Clone + Send + Sync + 'static {
+    pub trait Store: Clone + std::fmt::Debug + Send + Sync + 'static {
         /// Claims it, unless somebody else has; what this owner has claimed before is found so again.
         fn claim(&self, held: &Held) -> impl Future<Output = Result<Found, Error>> + Send;
 

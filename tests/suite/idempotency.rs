@@ -1,9 +1,9 @@
 //! Claims: of all who come with a key, one works, and the others are told what became of it.
 
+#[cfg(all(feature = "redis", feature = "sqlite"))]
+mod advisory;
 #[cfg(unix)]
 mod crashes;
-#[cfg(all(feature = "redis", feature = "sqlite"))]
-mod redis;
 mod sql;
 #[cfg(any(feature = "postgres", feature = "mysql"))]
 mod unsettled;

@@ -18,6 +18,8 @@ mod balancer;
 mod child;
 #[macro_use]
 mod db;
+#[macro_use]
+mod stores;
 mod conformance;
 mod conformance_journalled;
 #[cfg(any(feature = "postgres", feature = "mysql"))]
@@ -54,8 +56,6 @@ mod servers;
 #[cfg(any(feature = "postgres", feature = "mysql"))]
 mod statements;
 mod stock;
-#[macro_use]
-mod stores;
 mod sweep;
 mod token;
 // rustc lists what implements a trait, so the expected texts are those of all features.
