@@ -212,7 +212,7 @@ async fn turn<H: Hand>(store: &H, by: &H::By, rival: Rival, keys: usize) -> Resu
                             return Err("used before".into());
                         };
                     }
-                    Rival::ClaimByHand => H::claim(&by, &id).await?,
+                    Rival::ClaimByHand => <H as Hand>::claim(&by, &id).await?,
                     Rival::TokenByHand => H::token(&by, &id).await?,
                 }
             }
