@@ -5,7 +5,7 @@
 
 use crate::error::{Error, ErrorKind};
 use redis::{
-    ErrorKind as Kind, RedisError, Script, ScriptInvocation, aio::ConnectionManager,
+    Cmd, ErrorKind as Kind, RedisError, Script, ScriptInvocation, aio::ConnectionManager,
     aio::ConnectionManagerConfig,
 };
 use std::time::{Duration, Instant};
@@ -60,8 +60,7 @@ impl Redis {
         format!("{}:{business}:{id}", self.prefix)
     }
 
-    /// Runs a script on one key. `again` sends it once more after a lost reply, which is only right where the second time
-    /// finds what the first one did.
+    /// Runs a script on one key.
     pub(crate) async fn run<T: redis::FromRedisValue>(
         &self,
         script: &Script,
@@ -73,12 +72,30 @@ impl Redis {
         for argument in arguments {
             call.arg(*argument);
         }
+        let call = &call;
+        self.ask(table, |mut connection| async move { call.invoke_async(&mut connection).await }).await
+    }
+
+    /// Sends a command.
+    pub(crate) async fn send<T: redis::FromRedisValue>(
+        &self,
+        command: &Cmd,
+        table: &'static str,
+    ) -> Result<T, Error> {
+        self.ask(table, |mut connection| async move { command.query_async(&mut connection).await }).await
+    }
+
+    /// Asks once more after a lost reply, which is only right where the second time finds what the first one did.
+    async fn ask<T, F: Future<Output = Result<T, RedisError>>>(
+        &self,
+        table: &'static str,
+        question: impl Fn(ConnectionManager) -> F,
+    ) -> Result<T, Error> {
         let mut restarts = crate::policy::restarts();
         // Of a server that sleeps two answers are waited for, not nine.
         let until = Instant::now() + 2 * PATIENCE;
         loop {
-            let mut connection = self.connection.clone();
-            let error = match call.invoke_async(&mut connection).await {
+            let error = match question(self.connection.clone()).await {
                 Ok(value) => return Ok(value),
                 Err(error) => error,
             };

@@ -1,5 +1,7 @@
-//! Claims in Redis: a hash each, which lives longer than the claim, so that one that was taken over is told apart, and
-//! another payload refused.
+//! Claims in Redis: one text each.
+//!
+//! The key lives longer than the claim, by as long as answers are kept, so that one that was taken over is told apart, and
+//! another payload refused. What is left of the claim follows from what is left of the key.
 
 use super::{
     ClaimStore, Reply, Store, TABLE,
@@ -9,54 +11,55 @@ use crate::{
     error::{Error, ErrorKind},
     redis::Redis,
 };
-use redis::Script;
+use redis::{Script, cmd};
 use std::{sync::LazyLock, time::Duration};
 
+/// For those who find the key taken: at 33 stands what it is, at 66 how long it lives beyond the claim, or the answer.
 static CLAIM: LazyLock<Script> = LazyLock::new(|| {
     Script::new(
-        "local time = redis.call('TIME')
-        local now = time[1] * 1000 + math.floor(time[2] / 1000)
-        local found = redis.call('HMGET', KEYS[1], 'fingerprint', 'owner', 'expires', 'status', 'answer')
-        if found[1] then
-            if found[1] ~= ARGV[1] then return {'other'} end
-            if found[4] then return {'answered', found[4], found[5]} end
-            if found[2] == ARGV[2] then return {'ours'} end
-            local left = tonumber(found[3]) - now
+        "local found = redis.call('GET', KEYS[1])
+        if found then
+            if string.sub(found, 1, 32) ~= string.sub(ARGV[1], 1, 32) then return {'other'} end
+            if string.sub(found, 33, 33) == 'a' then
+                return {'answered', string.sub(found, 66, 70), string.sub(found, 71)}
+            end
+            if found == ARGV[1] then return {'ours'} end
+            local left = redis.call('PTTL', KEYS[1]) - tonumber(string.sub(found, 66))
             if left > 0 then return {'busy', string.format('%d', left)} end
         end
-        local expires = string.format('%d', now + ARGV[3])
-        redis.call('HSET', KEYS[1], 'fingerprint', ARGV[1], 'owner', ARGV[2], 'expires', expires)
-        redis.call('PEXPIRE', KEYS[1], ARGV[4])
+        redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
         return {'ours'}",
     )
 });
 
 static FINISH: LazyLock<Script> = LazyLock::new(|| {
     Script::new(
-        "local found = redis.call('HMGET', KEYS[1], 'owner', 'status', 'answer')
-        if found[1] ~= ARGV[1] then return 0 end
-        if found[2] then return (found[2] == ARGV[2] and found[3] == ARGV[3]) and 1 or 0 end
-        redis.call('HSET', KEYS[1], 'status', ARGV[2], 'answer', ARGV[3])
-        return redis.call('PEXPIRE', KEYS[1], ARGV[4])",
+        "local found = redis.call('GET', KEYS[1])
+        if found == ARGV[1] then
+            redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3])
+            return 1
+        end
+        return found == ARGV[2] and 1 or 0",
     )
 });
 
 static RELEASE: LazyLock<Script> = LazyLock::new(|| {
-    Script::new(
-        "local found = redis.call('HMGET', KEYS[1], 'owner', 'status')
-        if found[1] ~= ARGV[1] or found[2] then return 0 end
-        return redis.call('DEL', KEYS[1])",
-    )
+    Script::new("return redis.call('GET', KEYS[1]) == ARGV[1] and redis.call('DEL', KEYS[1]) or 0")
 });
 
 impl ClaimStore for Redis {}
 
 impl Store for Redis {
     async fn claim(&self, held: &Held) -> Result<Found, Error> {
-        let (ends, known) = (held.ends().to_string(), held.known().to_string());
-        let arguments =
-            [held.fingerprint.as_slice(), held.owner.as_bytes(), ends.as_bytes(), known.as_bytes()];
-        let found: Vec<Vec<u8>> = self.run(&CLAIM, &place(self, held), &arguments, TABLE).await?;
+        let (place, busy, lives) = (place(self, held), busy(held), held.ends() + held.kept());
+        let mut set = cmd("SET");
+        set.arg(&place).arg(&busy).arg("NX").arg("PX").arg(lives);
+        if self.send::<Option<String>>(&set, TABLE).await?.is_some() {
+            return Ok(Found::Ours);
+        }
+        let lives = lives.to_string();
+        let arguments = [busy.as_slice(), lives.as_bytes()];
+        let found: Vec<Vec<u8>> = self.run(&CLAIM, &place, &arguments, TABLE).await?;
         let words: Vec<&[u8]> = found.iter().map(Vec::as_slice).collect();
         match words[..] {
             [b"ours"] => Ok(Found::Ours),
@@ -68,15 +71,18 @@ impl Store for Redis {
     }
 
     async fn finish(&self, held: &Held, reply: &Reply) -> Result<bool, Error> {
-        let (status, kept) = (reply.status().to_string(), held.kept().to_string());
-        let arguments = [held.owner.as_bytes(), status.as_bytes(), reply.body(), kept.as_bytes()];
+        let (busy, kept) = (busy(held), held.kept().to_string());
+        let mut answered = start(held, b'a');
+        answered.extend_from_slice(format!("{:05}", reply.status()).as_bytes());
+        answered.extend_from_slice(reply.body());
+        let arguments = [busy.as_slice(), &answered, kept.as_bytes()];
         let finished: i64 = self.run(&FINISH, &place(self, held), &arguments, TABLE).await?;
         Ok(finished == 1)
     }
 
     async fn release(&self, held: &Held) -> Result<(), Error> {
-        let arguments = [held.owner.as_bytes()];
-        self.run::<i64>(&RELEASE, &place(self, held), &arguments, TABLE).await.map(drop)
+        let busy = busy(held);
+        self.run::<i64>(&RELEASE, &place(self, held), &[busy.as_slice()], TABLE).await.map(drop)
     }
 }
 
@@ -84,6 +90,20 @@ impl Store for Redis {
 fn place(redis: &Redis, held: &Held) -> String {
     let business = held.business.replace('%', "%25").replace(':', "%3A");
     redis.key(&format!("claim:{business}"), &held.key)
+}
+
+/// 32 bytes of fingerprint, one for what it is, 32 of the owner.
+fn start(held: &Held, kind: u8) -> Vec<u8> {
+    let mut text = held.fingerprint.clone();
+    text.push(kind);
+    text.extend_from_slice(held.owner.as_bytes());
+    text
+}
+
+fn busy(held: &Held) -> Vec<u8> {
+    let mut text = start(held, b'b');
+    text.extend_from_slice(held.kept().to_string().as_bytes());
+    text
 }
 
 fn number<T: std::str::FromStr>(text: &[u8]) -> Result<T, Error> {

@@ -1,29 +1,23 @@
-//! Tokens in Redis: a hash each, which lives twice as long as the token, so that it can be told as expired.
+//! Tokens in Redis: a text each, which lives twice as long as the token, so that it can be told as expired. It says how
+//! long the token holds, and then by whom it was consumed.
 
 use super::{Found, Store, TABLE, TokenStore};
 use crate::{
+    clock,
     error::{Error, ErrorKind},
     redis::Redis,
 };
-use redis::Script;
+use redis::{Script, cmd};
 use std::{sync::LazyLock, time::Duration};
-
-static PUT: LazyLock<Script> = LazyLock::new(|| {
-    Script::new(
-        "local now = redis.call('TIME')
-        redis.call('HSET', KEYS[1], 'expires', now[1] * 1000 + math.floor(now[2] / 1000) + ARGV[1])
-        return redis.call('PEXPIRE', KEYS[1], ARGV[1] * 2)",
-    )
-});
 
 static TAKE: LazyLock<Script> = LazyLock::new(|| {
     Script::new(
-        "local found = redis.call('HMGET', KEYS[1], 'expires', 'by')
-        if not found[1] then return 'unknown' end
-        if found[2] then return found[2] == ARGV[1] and 'fresh' or 'used' end
-        local now = redis.call('TIME')
-        if now[1] * 1000 + now[2] / 1000 >= tonumber(found[1]) then return 'expired' end
-        redis.call('HSET', KEYS[1], 'by', ARGV[1])
+        "local found = redis.call('GET', KEYS[1])
+        if not found then return 'unknown' end
+        local by = string.match(found, ':(.*)')
+        if by then return by == ARGV[1] and 'fresh' or 'used' end
+        if redis.call('PTTL', KEYS[1]) <= tonumber(found) then return 'expired' end
+        redis.call('APPEND', KEYS[1], ':' .. ARGV[1])
         return 'fresh'",
     )
 });
@@ -32,9 +26,10 @@ impl TokenStore for Redis {}
 
 impl Store for Redis {
     async fn put(&self, purpose: &str, hash: &str, lifetime: Duration) -> Result<(), Error> {
-        let lifetime = lifetime.as_millis().clamp(1, i64::MAX as u128 / 4).to_string();
-        let key = self.key(&business(purpose), hash);
-        self.run::<i64>(&PUT, &key, &[&lifetime], TABLE).await.map(drop)
+        let lifetime = clock::millis(lifetime).max(1);
+        let mut set = cmd("SET");
+        set.arg(self.key(&business(purpose), hash)).arg(lifetime).arg("PX").arg(2 * lifetime);
+        self.send::<String>(&set, TABLE).await.map(drop)
     }
 
     async fn take(&self, purpose: &str, hash: &str, by: &str) -> Result<Found, Error> {
