@@ -6,13 +6,12 @@ use super::{
 };
 use crate::{
     backend::Backend,
-    boundary::settled_depth,
     error::{Error, ErrorKind},
     fault::Fault,
     forget::forget,
     policy::restarts,
     query::{Query, Sql, alone, optional, required, text},
-    session::{Db, Session},
+    session::{Db, Session, is_inside},
 };
 use sqlx::Pool;
 use std::{future::Future, time::Duration};
@@ -184,7 +183,7 @@ impl<B: Backend> Owned<Pool<B>> {
         let finish = finish::<B>(&self.held, reply);
         async move {
             let failed = self.failed("finish_in");
-            if settled_depth::<B>(connection).await == 0 {
+            if !is_inside::<T>(connection).await {
                 return Err(failed(Error::new(ErrorKind::NotInTransaction, TABLE)));
             }
             let done = finish.run(connection).await.map_err(Fault::of::<B>);
