@@ -1,13 +1,17 @@
 //! Bytes as text.
 
-use std::fmt::Write as _;
-
 /// In hexadecimal.
 pub(crate) fn hex(bytes: &[u8]) -> String {
-    let mut text = String::with_capacity(bytes.len() * 2);
-    for byte in bytes {
-        // Writing to a text cannot fail.
-        let _ = write!(text, "{byte:02x}");
+    let digit = |nibble: u8| char::from_digit(nibble.into(), 16).unwrap_or_default();
+    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_digits_a_byte() {
+        assert_eq!(hex(&[0, 1, 0x0f, 0x10, 0xa9, 0xff]), "00010f10a9ff");
     }
-    text
 }

@@ -103,7 +103,7 @@ use crate::{
 };
 use held::{Found, Held};
 use sha2::{Digest as _, Sha256};
-use std::{future::Future, time::Duration};
+use std::{future::Future, sync::OnceLock, time::Duration};
 
 const TABLE: &str = "onward_claim";
 
@@ -207,6 +207,7 @@ impl<S: ClaimStore> Claims<S> {
                 owner,
                 expires: self.expires,
                 keeps: self.keeps,
+                request_id: OnceLock::new(),
             };
             let found = self.store.claim(&held).await.map_err(|error| failed(error).key(&held.key))?;
             tracing::debug!(target: "onward", business = self.business, outcome = found.as_str(), "claim");

@@ -91,7 +91,7 @@ impl Redis {
         table: &'static str,
         question: impl Fn(ConnectionManager) -> F,
     ) -> Result<T, Error> {
-        let mut restarts = crate::policy::restarts();
+        let mut restarts = None;
         // Of a server that sleeps two answers are waited for, not nine.
         let until = Instant::now() + 2 * PATIENCE;
         loop {
@@ -102,7 +102,11 @@ impl Redis {
             if !is_unanswered(&error) {
                 return Err(Error::new(ErrorKind::Database, table).source(error));
             }
-            match restarts.next().filter(|_| Instant::now() < until) {
+            match restarts
+                .get_or_insert_with(crate::policy::restarts)
+                .next()
+                .filter(|_| Instant::now() < until)
+            {
                 Some(delay) => tokio::time::sleep(delay).await,
                 None => return Err(Error::new(ErrorKind::CommitUnknown, table).source(error)),
             }

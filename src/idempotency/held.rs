@@ -2,7 +2,7 @@
 
 use super::Reply;
 use crate::clock;
-use std::time::Duration;
+use std::{sync::OnceLock, time::Duration};
 
 /// What is claimed, and by whom.
 #[doc(hidden)]
@@ -16,6 +16,8 @@ pub struct Held {
     pub(super) owner: String,
     pub(super) expires: Duration,
     pub(super) keeps: Duration,
+    /// Made when it is first asked for.
+    pub(super) request_id: OnceLock<String>,
 }
 
 impl Held {

@@ -16,19 +16,17 @@ use std::{fmt, future::Future, sync::Arc};
 pub struct Owned<S> {
     pub(super) store: S,
     pub(super) held: Arc<Held>,
-    request_id: Arc<str>,
 }
 
 impl<S> Owned<S> {
     pub(super) fn new(store: S, held: Held) -> Self {
-        let request_id = hex(&digest(&[&held.business, &held.key])).into();
-        Self { store, held: Arc::new(held), request_id }
+        Self { store, held: Arc::new(held) }
     }
 
     /// Under which request id the work is done, by whoever owns the key: 64 hexadecimal digits, made of the business and
     /// the key.
     pub fn request_id(&self) -> &str {
-        &self.request_id
+        self.held.request_id.get_or_init(|| hex(&digest(&[&self.held.business, &self.held.key])))
     }
 
     /// Somebody else has it, or it is settled.
