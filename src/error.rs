@@ -62,7 +62,8 @@ pub enum ErrorKind {
     /// The connection given to `apply` is inside a transaction; there `apply_in` is the right call. Likewise one that is
     /// given to the inbox to store a message, which must outlive the transaction, or to the outbox to close an event.
     InTransaction,
-    /// The claim on an entry of the inbox has run out and the entry was taken over or closed: roll back.
+    /// The claim on an entry of the inbox, or on a key, has run out and was taken over, or is closed, answered or forgotten:
+    /// roll back.
     ClaimLost,
     /// A source, message id, business key or topic, or a cause, request id or actor for the journal, is longer than its
     /// column; nothing was stored or applied.
@@ -144,7 +145,9 @@ impl ErrorKind {
                 "the connection is in no transaction; begin one with sqlx or `onward::begin`"
             }
             Self::InTransaction => "the connection is inside a transaction",
-            Self::ClaimLost => "the claim has run out and the entry was taken over; roll back",
+            Self::ClaimLost => {
+                "the claim is not held any more: it has run out and was taken over, or is settled; roll back"
+            }
             Self::TooLong => "a name is too long for its column; nothing was stored or applied",
             Self::Behind => "the row is not there yet; come back later",
             Self::Past => "the row has been there and gone on; the message is late or repeated",
@@ -239,6 +242,20 @@ impl Error {
             ErrorKind::Effect | ErrorKind::TransactionLost => self.0.source.as_ref()?.downcast_ref(),
             _ => None,
         }
+    }
+
+    /// Nothing was applied, and nothing that was sent can take effect any more. Of
+    /// [`CommitUnknown`](ErrorKind::CommitUnknown), [`TransactionLost`](ErrorKind::TransactionLost) and
+    /// [`KeyNotUnique`](ErrorKind::KeyNotUnique) nobody can say so, and a [`Duplicate`](ErrorKind::Duplicate) says that it was applied.
+    pub fn is_known_not_applied(&self) -> bool {
+        !matches!(
+            self.0.kind,
+            ErrorKind::CommitUnknown
+                | ErrorKind::TransactionLost
+                | ErrorKind::KeyNotUnique
+                | ErrorKind::Duplicate
+                | ErrorKind::Past
+        )
     }
 
     /// Nothing was applied, and the same call may well succeed a little later.

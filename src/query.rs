@@ -201,9 +201,15 @@ pub(crate) fn required<B, T>(row: &B::Row, column: usize, table: &'static str) -
 where
     B: Backend + Supports<T>,
 {
-    let value =
-        <B as Supports<T>>::get(row, column).map_err(|error| unreadable(column, table).source(error))?;
-    value.ok_or_else(|| unreadable(column, table))
+    optional::<B, T>(row, column, table)?.ok_or_else(|| unreadable(column, table))
+}
+
+/// One that may be null.
+pub(crate) fn optional<B, T>(row: &B::Row, column: usize, table: &'static str) -> Result<Option<T>, Error>
+where
+    B: Backend + Supports<T>,
+{
+    <B as Supports<T>>::get(row, column).map_err(|error| unreadable(column, table).source(error))
 }
 
 /// Likewise a text, which may be stored as bytes.

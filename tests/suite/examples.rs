@@ -13,15 +13,15 @@ fn run(example: &str, features: &str, arguments: &[&str]) -> (bool, String) {
 }
 
 /// The features of this run, so that nothing is built twice.
-const FEATURES: &str = if cfg!(all(feature = "postgres", feature = "mysql")) {
-    "sqlite,postgres,mysql,uuid,chrono,time,rust_decimal,json,testkit"
+const FEATURES: &str = if cfg!(all(feature = "postgres", feature = "mysql", feature = "redis")) {
+    "sqlite,postgres,mysql,uuid,chrono,time,rust_decimal,json,redis,testkit"
 } else {
     "sqlite"
 };
 
 #[test]
 fn those_that_check_themselves() {
-    for example in ["adopted", "approval", "axum_callback", "inventory", "refunds"] {
+    for example in ["adopted", "approval", "axum_callback", "idempotent_orders", "inventory", "refunds"] {
         let (ok, text) = run(example, FEATURES, &[]);
         assert!(ok && text.ends_with("check: ok\n"), "{example}: {text}");
     }
@@ -50,7 +50,7 @@ fn payment_callback_with_bad_arguments() {
     assert!(ok && text.ends_with("check: ok\n"), "{text}");
 }
 
-#[cfg(all(feature = "postgres", feature = "mysql"))]
+#[cfg(all(feature = "postgres", feature = "mysql", feature = "redis"))]
 mod servers {
     use super::{FEATURES, run};
     use crate::db::Db;

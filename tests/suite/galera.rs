@@ -18,12 +18,14 @@ mod lag;
 mod rotation;
 
 /// Tests that stay on one node of the cluster, and why.
-const ON_ONE_NODE: [(&str, &str); 7] = [
+const ON_ONE_NODE: [(&str, &str); 9] = [
     ("a_lock_serialises", "a row lock holds on its own node only: elsewhere the other one goes first"),
     (
         "a_mark_on_its_way_is_waited_for",
         "likewise: a takeover elsewhere does not wait, one of the two fails at COMMIT",
     ),
+    ("a_finish_on_its_way_is_waited_for", "likewise"),
+    ("a_raced_insert", "likewise: what another node has not committed is not seen"),
     ("waiting_for_one_that_commits", "likewise: the same key elsewhere is a conflict at COMMIT, not a wait"),
     ("waiting_for_one_that_rolls_back", "likewise"),
     (

@@ -20,6 +20,8 @@ mod child;
 mod db;
 #[macro_use]
 mod volume;
+#[macro_use]
+mod stores;
 mod conformance;
 mod conformance_journalled;
 #[cfg(any(feature = "postgres", feature = "mysql"))]
@@ -30,6 +32,7 @@ mod examples;
 mod flow;
 #[cfg(feature = "mysql")]
 mod galera;
+mod idempotency;
 mod inbox;
 mod journal;
 macro_rules! declare {
@@ -56,6 +59,7 @@ mod servers;
 mod statements;
 mod stock;
 mod sweep;
+mod token;
 // rustc lists what implements a trait, so the expected texts are those of all features.
 #[cfg(all(feature = "postgres", feature = "mysql", feature = "json"))]
 mod ui;

@@ -1,0 +1,125 @@
+//! A reply is lost at each message of a claim and of an answer in turn; and of the COMMIT of the work.
+
+use super::{answered, brief, over, owned, reply, told};
+use crate::{
+    db::{Db, Fixture},
+    proxy::{Harm, Protocol, Proxy, Side},
+};
+use onward::{
+    ErrorKind,
+    idempotency::{Claim, Claims},
+};
+use sqlx::{Pool, pool::PoolOptions};
+use std::time::Duration;
+
+const HARMS: [(Side, Harm); 4] = [
+    (Side::Client, Harm::CutBefore),
+    (Side::Client, Harm::CutAfter),
+    (Side::Client, Harm::Late),
+    (Side::Server, Harm::CutBefore),
+];
+
+/// One connection through the proxy, ready.
+async fn through<B: Db>(proxy: &Proxy, url: &str) -> Pool<B> {
+    let pool: Pool<B> = PoolOptions::new().max_connections(1).connect_lazy(&proxy.url(url)).unwrap();
+    drop(pool.acquire().await.unwrap());
+    while pool.num_idle() == 0 {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    pool
+}
+
+/// Somebody who got no reply asks again, and so learns that it was he.
+async fn claimed_at_each_message<B: Db>(db: Fixture<B>, protocol: Protocol) {
+    onward::migrate(&db.pool).await.unwrap();
+    let direct = Claims::new(&db.pool, "checkout");
+    let mut struck = 0;
+    for (side, harm) in HARMS {
+        for n in 1..50 {
+            let case = format!("{} {harm:?} at message {n} of the {side:?}", B::ENGINE);
+            let proxy = Proxy::before(&db.url, protocol).await;
+            let pool = through::<B>(&proxy, &db.url).await;
+            let claims = Claims::new(&pool, "checkout");
+            proxy.arm(side, n, harm, 1);
+            let claim = claims.claim(&case, b"payload").await.unwrap();
+            let Claim::Owned(owned) = claim else { panic!("{case}: {claim:?}") };
+            let claiming = proxy.disarm();
+            assert_eq!(told(&direct, &case).await, "in progress", "{case}");
+
+            drop(pool.acquire().await.unwrap());
+            proxy.arm(side, n, harm, 1);
+            owned.finish(&reply(&case)).await.unwrap();
+            let finishing = proxy.disarm() - claiming;
+            proxy.release();
+            pool.close().await;
+            proxy.settled().await;
+            assert_eq!(answered(&direct, &case).await, reply(&case));
+            struck += claiming + finishing;
+            if claiming + finishing == 0 {
+                break;
+            }
+        }
+    }
+    assert!(struck >= 2 * HARMS.len(), "{struck}");
+}
+
+/// Nobody knows what became of the work: the key is not freed, whoever asks for it.
+async fn an_unknown_outcome_never_releases<B: Db>(db: Fixture<B>, protocol: Protocol) {
+    onward::migrate(&db.pool).await.unwrap();
+    db.run("CREATE TABLE done (n BIGINT NOT NULL)").await;
+    let claims = brief(&db.pool);
+    for (harm, committed) in [(Harm::CutBefore, false), (Harm::CutAfter, true)] {
+        let key = format!("{harm:?}");
+        let proxy = Proxy::before(&db.url, protocol).await;
+        let pool = through::<B>(&proxy, &db.url).await;
+        let owned_by_us = owned(&claims, &key).await;
+        let mut tx = onward::begin(&pool).await.unwrap();
+        B::run(&mut tx, "INSERT INTO done VALUES (1)").await.unwrap();
+        owned_by_us.finish_in(&mut tx, &reply("the first")).await.unwrap();
+        // Its savepoint is released, and then comes the COMMIT.
+        proxy.arm(Side::Client, 2, harm, 1);
+        let error = tx.commit().await.unwrap_err();
+        assert_eq!((error.kind(), proxy.disarm()), (ErrorKind::CommitUnknown, 1));
+        assert!(!owned_by_us.release_after(&error).await.unwrap());
+        pool.close().await;
+        proxy.settled().await;
+        if committed {
+            assert_eq!(answered(&claims, &key).await, reply("the first"));
+        } else {
+            assert_eq!(told(&claims, &key).await, "in progress");
+            over().await;
+            assert_eq!(told(&claims, &key).await, "owned");
+        }
+    }
+    assert_eq!(db.number("SELECT COUNT(*) FROM done").await, 1);
+}
+
+#[cfg(feature = "postgres")]
+mod postgres {
+    use super::*;
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn claimed() {
+        claimed_at_each_message(sqlx::Postgres::fresh(3).await, Protocol::Postgres).await;
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn unknown() {
+        an_unknown_outcome_never_releases(sqlx::Postgres::fresh(3).await, Protocol::Postgres).await;
+    }
+}
+
+#[cfg(feature = "mysql")]
+mod mariadb {
+    use super::*;
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn claimed() {
+        claimed_at_each_message(sqlx::MySql::fresh(3).await, Protocol::MySql).await;
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn unknown() {
+        an_unknown_outcome_never_releases(sqlx::MySql::fresh(3).await, Protocol::MySql).await;
+    }
+}
