@@ -1,2 +1,2 @@
 # Everything but the TLS stacks, which tests and checks have no use for. Sourced by the scripts beside it.
-features=sqlite,postgres,mysql,uuid,chrono,time,rust_decimal,json,testkit
+features=sqlite,postgres,mysql,uuid,chrono,time,rust_decimal,json,redis,testkit

@@ -241,6 +241,20 @@ impl Error {
         }
     }
 
+    /// Nothing was applied, and nothing that was sent can take effect any more. Of
+    /// [`CommitUnknown`](ErrorKind::CommitUnknown), [`TransactionLost`](ErrorKind::TransactionLost) and
+    /// [`KeyNotUnique`](ErrorKind::KeyNotUnique) nobody can say so, and a [`Duplicate`](ErrorKind::Duplicate) says that it was applied.
+    pub fn is_known_not_applied(&self) -> bool {
+        !matches!(
+            self.0.kind,
+            ErrorKind::CommitUnknown
+                | ErrorKind::TransactionLost
+                | ErrorKind::KeyNotUnique
+                | ErrorKind::Duplicate
+                | ErrorKind::Past
+        )
+    }
+
     /// Nothing was applied, and the same call may well succeed a little later.
     pub fn is_transient(&self) -> bool {
         let full = || self.0.source.as_ref().and_then(|source| source.downcast_ref());

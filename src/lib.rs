@@ -98,6 +98,7 @@ mod fault;
 mod forget;
 mod handle;
 mod headers;
+mod hex;
 mod holders;
 pub mod inbox;
 pub mod journal;
@@ -113,6 +114,8 @@ mod pause;
 mod plan;
 mod policy;
 mod query;
+#[cfg(feature = "redis")]
+pub mod redis;
 mod row;
 mod serialize;
 mod session;
@@ -123,6 +126,7 @@ pub mod sweep;
 #[cfg(feature = "testkit")]
 pub mod testkit;
 mod together;
+pub mod token;
 mod transaction;
 mod transition;
 mod uncommitted;

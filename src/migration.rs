@@ -41,7 +41,7 @@ macro_rules! migrations {
 
 macro_rules! all {
     ($folder:literal) => {
-        migrations!($folder: 1 "once" "0001_once", 2 "inbox" "0002_inbox", 3 "stock" "0003_stock", 4 "outbox" "0004_outbox")
+        migrations!($folder: 1 "once" "0001_once", 2 "inbox" "0002_inbox", 3 "stock" "0003_stock", 4 "outbox" "0004_outbox", 5 "token" "0005_token")
     };
 }
 

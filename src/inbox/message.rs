@@ -1,8 +1,8 @@
 //! A raw message: its bytes, some of its headers, the business key.
 
-use crate::headers;
+use crate::{headers, hex::hex};
 use sha2::{Digest as _, Sha256};
-use std::fmt::{self, Write as _};
+use std::fmt;
 
 /// A callback or message as it arrived. What is in it never reaches `Debug` or logs.
 ///
@@ -92,15 +92,6 @@ impl fmt::Debug for Message {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Message").field("bytes", &self.body.len()).finish_non_exhaustive()
     }
-}
-
-pub(crate) fn hex(bytes: &[u8]) -> String {
-    let mut text = String::with_capacity(bytes.len() * 2);
-    for byte in bytes {
-        // Writing to a text cannot fail.
-        let _ = write!(text, "{byte:02x}");
-    }
-    text
 }
 
 #[cfg(test)]

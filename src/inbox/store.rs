@@ -2,10 +2,11 @@
 
 use crate::{
     error::Error,
+    hex::hex,
     inbox::{
         Inbox,
         entry::{Entry, TABLE, select},
-        message::{Message, hex},
+        message::Message,
         observe,
     },
     outcome::Answer,

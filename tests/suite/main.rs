@@ -53,7 +53,10 @@ mod servers;
 #[cfg(any(feature = "postgres", feature = "mysql"))]
 mod statements;
 mod stock;
+#[macro_use]
+mod stores;
 mod sweep;
+mod token;
 // rustc lists what implements a trait, so the expected texts are those of all features.
 #[cfg(all(feature = "postgres", feature = "mysql", feature = "json"))]
 mod ui;

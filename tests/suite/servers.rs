@@ -13,6 +13,8 @@
 pub mod galera;
 mod mariadb;
 mod postgres;
+#[cfg(feature = "redis")]
+mod redis;
 
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
@@ -78,6 +80,11 @@ impl Server {
 
     pub fn mariadb_with(options: Options) -> Result<Server, String> {
         Server::launch(|folder, port| mariadb::recipe(folder, port, options))
+    }
+
+    #[cfg(feature = "redis")]
+    pub fn redis() -> Result<Server, String> {
+        Server::launch(redis::recipe)
     }
 
     /// The URL of a database on this server. The user may do everything.
@@ -241,6 +248,13 @@ pub fn postgres() -> &'static Shared {
 pub fn mysql() -> &'static Shared {
     static SHARED: OnceLock<Result<Shared, String>> = OnceLock::new();
     Shared::once(&SHARED, "ONWARD_MYSQL_URL", "mysql", Server::mariadb)
+}
+
+/// The shared Redis, or the one that `ONWARD_REDIS_URL` names.
+#[cfg(feature = "redis")]
+pub fn redis() -> &'static Shared {
+    static SHARED: OnceLock<Result<Shared, String>> = OnceLock::new();
+    Shared::once(&SHARED, "ONWARD_REDIS_URL", "0", Server::redis)
 }
 
 impl Shared {
