@@ -55,6 +55,7 @@ mod statements;
 mod stock;
 #[macro_use]
 mod stores;
+mod lease;
 mod sweep;
 mod token;
 // rustc lists what implements a trait, so the expected texts are those of all features.
