@@ -80,7 +80,8 @@ pub enum ErrorKind {
     Duplicate,
     /// From [`Outcome::applied`](crate::Outcome::applied): the guard said no.
     Refused,
-    /// From [`Outcome::applied`](crate::Outcome::applied): the attempt lost.
+    /// From [`Outcome::applied`](crate::Outcome::applied): the attempt lost. [`Clash::Fenced`] also from
+    /// [`Lease::hold_in`](crate::lease::Lease::hold_in), and of a row that was to be created.
     Conflict(Clash),
 }
 
@@ -164,6 +165,7 @@ impl ErrorKind {
                 Clash::Behind => "not applied: the row is not there yet",
                 Clash::OtherContent => "not created: the key is taken by a row with other content",
                 Clash::UniqueTaken(_) => "not applied: another row has this unique value",
+                Clash::Fenced => "not applied: somebody else has taken over the lease",
             },
         }
     }

@@ -30,6 +30,7 @@ pub use history::history;
 use crate::{
     backend::{Backend, Supports},
     error::{BoxError, Error, ErrorKind},
+    lease::Fence,
     lifecycle::Lifecycle,
     plan::{Plan, Prepared},
     query::{KEY, fits},
@@ -63,6 +64,8 @@ pub struct Stamp {
     pub(crate) request: Option<String>,
     /// For a transition that has no cause of its own.
     pub(crate) cause: Option<String>,
+    /// What must still be held where it writes; most attempts have none.
+    pub(crate) lease: Option<Box<Fence>>,
 }
 
 /// 128 bits as text: 80 of them random, behind the milliseconds since 1970, so that an index grows at its end.

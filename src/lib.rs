@@ -67,6 +67,8 @@
 //! **Outbox.** The [`outbox`] holds events that are written in the same transaction, and relays publish them in order per
 //! key. **[`sweep`]** moves on what has been in a state for too long. [`migrate`] creates the tables that the crate brings.
 //!
+//! **[`lease`]**: one at a time across machines; whoever has lost it can no longer write.
+//!
 //! **Generic code** says `B: Backend` and nothing else; `&pool`, `&mut connection` and `&mut tx` are taken where they
 //! make sense ([`Access`], [`Own`], [`Session`]).
 //!
@@ -104,6 +106,7 @@ mod holders;
 pub mod idempotency;
 pub mod inbox;
 pub mod journal;
+pub mod lease;
 mod lifecycle;
 mod migration;
 mod note;

@@ -43,7 +43,7 @@ macro_rules! all {
     ($folder:literal) => {
         migrations!(
             $folder: 1 "once" "0001_once", 2 "inbox" "0002_inbox", 3 "stock" "0003_stock", 4 "outbox" "0004_outbox",
-            5 "token" "0005_token", 6 "claim" "0006_claim",
+            5 "token" "0005_token", 6 "claim" "0006_claim", 7 "lease" "0007_lease",
         )
     };
 }
@@ -80,7 +80,7 @@ static UNLOCK_SESSION: Sql =
 /// Creates the tables that the crate brings, as far as they are not there: `onward_once` for [`once`](crate::once),
 /// `onward_inbox` and `onward_unverified` for the [`inbox`](crate::inbox), `onward_stock_ledger` for the
 /// [`stock`](crate::stock), `onward_outbox` for the [`outbox`](crate::outbox), `onward_token` for
-/// [tokens](crate::token), `onward_claim` for [claims](crate::idempotency).
+/// [tokens](crate::token), `onward_claim` for [claims](crate::idempotency), `onward_lease` for [leases](crate::lease).
 ///
 /// What was done stands in `_onward_migrations`, apart from migrations of your own. It can run at every start, and from
 /// several processes at once. [`migrations`] has the texts for those who run them by other means.

@@ -79,6 +79,8 @@ pub enum Clash {
     OtherContent,
     /// Another row has this value in the named unique column; `None` is a unique index that was not declared.
     UniqueTaken(Option<&'static str>),
+    /// Somebody else has taken over the lease that was given to [`fenced`](crate::Attempt::fenced).
+    Fenced,
 }
 
 /// What a callback handler decides on.
@@ -96,7 +98,7 @@ impl Clash {
     /// What a callback handler does about it.
     pub fn answer(self) -> Answer {
         match self {
-            Self::Stale | Self::Moved | Self::Behind => Answer::Later,
+            Self::Stale | Self::Moved | Self::Behind | Self::Fenced => Answer::Later,
             Self::OtherCause | Self::CauseTaken | Self::Aside | Self::OtherContent | Self::UniqueTaken(_) => {
                 Answer::Escalate
             }
@@ -114,6 +116,7 @@ impl Clash {
             Self::Behind => "behind",
             Self::OtherContent => "other_content",
             Self::UniqueTaken(_) => "unique_taken",
+            Self::Fenced => "fenced",
         }
     }
 }
@@ -125,7 +128,7 @@ impl<T: Handle> Outcome<T> {
     /// |---|---|
     /// | applied, duplicate | [`Settled`](Answer::Settled) |
     /// | other cause, cause taken, aside, refused, other content, unique taken | [`Escalate`](Answer::Escalate) |
-    /// | not found, behind, stale, moved | [`Later`](Answer::Later) |
+    /// | not found, behind, stale, moved, fenced | [`Later`](Answer::Later) |
     pub fn answer(&self) -> Answer {
         match self {
             Self::Applied(_) | Self::Duplicate(_) => Answer::Settled,

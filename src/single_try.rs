@@ -56,11 +56,13 @@ pub(crate) async fn try_once<B: Backend, P: PlanOn<B>>(
             plan.ready()
         };
         let mut violated = None;
+        let mut fenced = false;
         match ready {
             Ready::Go => match write_planned::<B, P>(plan, stamp, connection, scope).await? {
                 Written::Yes => return Ok(Tried::Won),
                 Written::No => {}
                 Written::Violated(error) => violated = Some(error),
+                Written::Fenced => fenced = true,
             },
             Ready::Refused if fresh => return Ok(Tried::Refused),
             // Before a refusal, and where the step is not possible from what we hold: what is true now?
@@ -77,6 +79,10 @@ pub(crate) async fn try_once<B: Backend, P: PlanOn<B>>(
             return Err(Fault::Other(Error::new(ErrorKind::KeyNotUnique, "")));
         }
         let Some(row) = rows.first() else {
+            if fenced && P::CREATES {
+                // No row could be shown.
+                return Err(Fault::Other(Error::new(ErrorKind::Conflict(Clash::Fenced), "")));
+            }
             let last = repeats == REPEATS;
             let missing = missing::<B, P>(plan, stamp, connection, theirs, fencing, violated, last);
             match Box::pin(missing).await? {
@@ -107,6 +113,8 @@ pub(crate) async fn try_once<B: Backend, P: PlanOn<B>>(
         }
         let clash = match ruling {
             Ruling::Duplicate => return Ok(lost(Loss::Duplicate(found))),
+            // The step is still possible, but not from here.
+            Ruling::Unmoved | Ruling::Clash(Clash::Stale | Clash::Moved) if fenced => Clash::Fenced,
             Ruling::Unmoved if ready == Ready::Go && violated.is_none() => {
                 if repeats > 0 {
                     return Err(Fault::Other(Error::new(ErrorKind::NoEffect, "")));
@@ -195,9 +203,11 @@ async fn write_planned<B: Backend, P: PlanOn<B>>(
     }
     let prepared = plan.write(stamp).map_err(Fault::Other)?;
     let entry = entry::<B, P>(plan, stamp).map_err(Fault::Other)?;
-    match (scope, entry) {
-        (Scope::Alone, None) => write_alone::<B>(connection, plan.name(), prepared).await,
-        (_, entry) => Box::pin(write::<B>(connection, scope, plan.name(), prepared, entry)).await,
+    match (scope, entry, stamp.lease.as_deref()) {
+        (Scope::Alone, None, None) => write_alone::<B>(connection, plan.name(), prepared).await,
+        (_, entry, lease) => {
+            Box::pin(write::<B>(connection, scope, plan.name(), lease, prepared, entry)).await
+        }
     }
 }
 

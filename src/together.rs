@@ -26,6 +26,7 @@ pub(crate) async fn together<B: Backend>(
     loop {
         let lease = db.acquire().await;
         let mut lease = lease.map_err(|error| Error::new(ErrorKind::Database, table).source(error))?;
+        let pooled = lease.is_pooled();
         let tried = once(lease.connection(), steps).await;
         let fault = match tried {
             Ok(kept) => {
@@ -37,6 +38,9 @@ pub(crate) async fn together<B: Backend>(
         lease.release_after(&fault);
         match (fault, restarts.next()) {
             (Fault::Conflict(_), Some(delay)) => tokio::time::sleep(delay).await,
+            // Nothing of it holds, and there are other connections: on a cluster a transaction that was given up may say so
+            // when it is rolled back.
+            (Fault::Lost(_), Some(delay)) if pooled => tokio::time::sleep(delay).await,
             (fault, _) => return Err(fault.into_error_of_write(table)),
         }
     }

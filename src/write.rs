@@ -1,10 +1,11 @@
-//! A guarded write on a connection, with its entry in the journal: both or neither.
+//! A guarded write on a connection, with its entry in the journal, both or neither, and under a lease if there is one.
 
 use crate::{
     backend::Backend,
     boundary::{Pair, close, open},
     error::{Error, ErrorKind},
     fault::Fault,
+    lease::Fence,
     plan::Prepared,
 };
 
@@ -23,6 +24,8 @@ pub(crate) enum Written {
     No,
     /// A unique index refused it.
     Violated(sqlx::Error),
+    /// Not even tried: the lease is somebody else's.
+    Fenced,
 }
 
 /// Writes, and keeps the entry if there is one to be kept by a statement of its own.
@@ -30,25 +33,28 @@ pub(crate) async fn write<B: Backend>(
     connection: &mut B::Connection,
     scope: &Scope<B>,
     name: &'static str,
+    lease: Option<&Fence>,
     write: Prepared<B>,
     entry: Option<Prepared<B>>,
 ) -> Result<Written, Fault> {
     match scope {
-        Scope::Alone if entry.is_some() => alone::<B>(connection, name, write, entry).await,
+        Scope::Alone if entry.is_some() || lease.is_some() => {
+            alone::<B>(connection, name, lease, write, entry).await
+        }
         Scope::Ours(fence) => {
             open::<B>(connection, fence).await.map_err(Fault::of_open::<B>)?;
-            let written = both::<B>(connection, name, write, entry).await;
+            let written = both::<B>(connection, name, lease, write, entry).await;
             if !matches!(written, Ok(Written::Yes)) {
                 close::<B>(connection, fence).await.map_err(|error| Fault::Lost(error.into()))?;
             }
             written
         }
-        Scope::Theirs if B::ABORTS_ON_ERROR || entry.is_some() => {
+        Scope::Theirs if B::ABORTS_ON_ERROR || entry.is_some() || lease.is_some() => {
             B::command(connection, "SAVEPOINT onward_step").await.map_err(Fault::of::<B>)?;
-            let written = both::<B>(connection, name, write, entry).await;
+            let written = both::<B>(connection, name, lease, write, entry).await;
             // The step may have failed, the caller's transaction lives on.
             let end = match &written {
-                Ok(Written::Yes | Written::No) => "RELEASE SAVEPOINT onward_step",
+                Ok(Written::Yes | Written::No | Written::Fenced) => "RELEASE SAVEPOINT onward_step",
                 Ok(Written::Violated(_)) | Err(Fault::Other(_)) => {
                     "ROLLBACK TO SAVEPOINT onward_step; RELEASE SAVEPOINT onward_step"
                 }
@@ -74,11 +80,12 @@ pub(crate) async fn write_alone<B: Backend>(
 async fn alone<B: Backend>(
     connection: &mut B::Connection,
     name: &'static str,
+    lease: Option<&Fence>,
     write: Prepared<B>,
     entry: Option<Prepared<B>>,
 ) -> Result<Written, Fault> {
     let mut pair = Pair::<B>::open(connection).await.map_err(Fault::of_open::<B>)?;
-    let written = match both::<B>(pair.connection, name, write, entry).await {
+    let written = match both::<B>(pair.connection, name, lease, write, entry).await {
         Ok(Written::Yes) => match pair.commit().await {
             Ok(()) => return Ok(Written::Yes),
             Err(error) => match Fault::of_commit::<B>(error) {
@@ -97,9 +104,15 @@ async fn alone<B: Backend>(
 async fn both<B: Backend>(
     connection: &mut B::Connection,
     name: &'static str,
+    lease: Option<&Fence>,
     write: Prepared<B>,
     entry: Option<Prepared<B>>,
 ) -> Result<Written, Fault> {
+    if let Some(lease) = lease
+        && !lease.hold::<B>(connection).await.map_err(Fault::of_read::<B>)?
+    {
+        return Ok(Written::Fenced);
+    }
     let written = send::<B>(connection, name, write).await.map_err(Fault::of_read::<B>)??;
     match (&written, entry) {
         (Written::Yes, Some(entry)) => match send::<B>(connection, name, entry).await {

@@ -69,7 +69,7 @@ async fn try_to_settle<B: Backend, P: PlanOn<B>>(
     if let Some(state) = logged.from {
         let fence = fence::<B, P>(plan, stamp, state, logged.version).map_err(Fault::Other)?;
         if let Some((raise, entry)) = fence
-            && let Written::Yes = write::<B>(connection, &Scope::Alone, FENCE, raise, entry).await?
+            && let Written::Yes = write::<B>(connection, &Scope::Alone, FENCE, None, raise, entry).await?
         {
             return Ok(Some(Fenced::Never));
         }

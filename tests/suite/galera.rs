@@ -34,6 +34,8 @@ const ON_ONE_NODE: [(&str, &str); 9] = [
     ),
     ("a_lock_that_was_waited_for_in_vain", "nobody waits for a lock of another node's"),
     ("a_release_that_waits_for_its_reserve", "likewise: the one that commits last is given up"),
+    ("waits_for_the_transaction_that_holds_it", "likewise: who takes a lease over elsewhere does not wait"),
+    ("refused_though_it_waited_for_the_lock_already", "likewise"),
 ];
 
 /// For a test of that name: a fresh database, seen through a pool whose connections go to the nodes in turn.

@@ -44,6 +44,7 @@ macro_rules! declare {
 }
 #[path = "lifecycles.rs"]
 mod journalled;
+mod lease;
 #[cfg(any(feature = "postgres", feature = "mysql"))]
 mod lost;
 mod migrations;

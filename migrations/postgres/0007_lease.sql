@@ -1,0 +1,11 @@
+-- Leases by their names. Rows stay when a lease is given back: the number must never come again.
+CREATE TABLE IF NOT EXISTS onward_lease (
+    name       TEXT PRIMARY KEY,
+    -- Of whoever has it, or had it last. It grows with each of them.
+    fence      BIGINT NOT NULL,
+    -- Raised by each transaction that holds the lease: on a cluster only a change counts.
+    held       BIGINT NOT NULL,
+    -- Null once it was given back.
+    owner      TEXT,
+    expires_at TIMESTAMPTZ NOT NULL
+);
