@@ -274,6 +274,8 @@ impl<B: Db> Flow<B> {
             let (told, says) = match relayed(pool, &self.broker, |_| {}).await {
                 Ok(None) => break,
                 Ok(Some(Status::Sent)) => ("Sent".into(), Says::Yes),
+                // On a busy machine the claim has run out before anything was sent.
+                Ok(Some(Status::Failed)) => ("Failed".into(), Says::Nothing),
                 Ok(Some(status)) => (format!("{status:?}"), Says::Nonsense),
                 // It is sent again.
                 Err(error) => (format!("{:?}", error.kind()), Says::Nothing),
