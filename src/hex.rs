@@ -2,8 +2,13 @@
 
 /// In hexadecimal.
 pub(crate) fn hex(bytes: &[u8]) -> String {
-    let digit = |nibble: u8| char::from_digit(nibble.into(), 16).unwrap_or_default();
-    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
+    const DIGITS: [u8; 16] = *b"0123456789abcdef";
+    let mut text = String::with_capacity(2 * bytes.len());
+    for byte in bytes {
+        text.push(DIGITS[usize::from(byte >> 4)].into());
+        text.push(DIGITS[usize::from(byte & 15)].into());
+    }
+    text
 }
 
 #[cfg(test)]

@@ -30,6 +30,7 @@ pub use history::history;
 use crate::{
     backend::{Backend, Supports},
     error::{BoxError, Error, ErrorKind},
+    hex::hex,
     lease::Fence,
     lifecycle::Lifecycle,
     plan::{Plan, Prepared},
@@ -77,7 +78,9 @@ pub(crate) fn fresh_identity() -> Result<String, Error> {
             .source(error.to_string())
     })?;
     let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    Ok(format!("{:032x}", u128::from_be_bytes(bytes) | (since.as_millis() & ((1 << 48) - 1)) << 80))
+    // The lowest 48 bits.
+    bytes[..6].copy_from_slice(&since.as_millis().to_be_bytes()[10..]);
+    Ok(hex(&bytes))
 }
 
 /// What a plan knows of the entry of its write.

@@ -67,7 +67,8 @@
 //! **Outbox.** The [`outbox`] holds events that are written in the same transaction, and relays publish them in order per
 //! key. **[`sweep`]** moves on what has been in a state for too long. [`migrate`] creates the tables that the crate brings.
 //!
-//! **[`lease`]**: one at a time across machines; whoever has lost it can no longer write.
+//! **At the door.** A [`token`] is issued with a form and used up before the work; [`idempotency`] keeps the answer for whoever
+//! sends a request again; a [`lease`] is for one at a time across machines, and whoever has lost it can no longer write.
 //!
 //! **Generic code** says `B: Backend` and nothing else; `&pool`, `&mut connection` and `&mut tx` are taken where they
 //! make sense ([`Access`], [`Own`], [`Session`]).
@@ -83,6 +84,7 @@
 //! | `sqlite` (default), `postgres`, `mysql` | databases, in any combination |
 //! | `uuid`, `chrono`, `time`, `rust_decimal`, `json` | column types |
 //! | `mysql-rsa`, `tls-…` | passed on to sqlx |
+//! | `redis` | tokens, claims and leases in Redis |
 //! | `testkit` | handles without a database, for tests |
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![warn(unreachable_pub)]

@@ -57,7 +57,7 @@ impl Redis {
     }
 
     pub(crate) fn key(&self, business: &str, id: &str) -> String {
-        format!("{}:{business}:{id}", self.prefix)
+        [&self.prefix, business, id].join(":")
     }
 
     /// Runs a script on one key.

@@ -80,6 +80,7 @@ mod sealed {
             purpose: &str,
             hash: &str,
             by: &str,
+            lifetime: Duration,
         ) -> impl Future<Output = Result<Found, Error>> + Send;
     }
 }
@@ -131,7 +132,7 @@ pub enum Consumed {
     /// It was used before: a second click, or a first whose work failed or is still running. Work that carries the
     /// receipt's request id may run again: it is a repeat, or it is done now, for the first time.
     Used(Receipt),
-    /// Its time was over before anybody used it. Once it is purged it is unknown.
+    /// Its time was over before anybody used it. Once it is purged it is unknown; in Redis at once.
     Expired,
     /// It was never issued, or for another purpose or subject, or is forgotten by now.
     Unknown,
@@ -197,7 +198,7 @@ impl<S: TokenStore> Tokens<S> {
         let receipt = Receipt { subject: subject.to_owned(), request_id };
         async move {
             let by = fresh_identity()?;
-            let found = self.store.take(&self.purpose, &receipt.request_id, &by).await;
+            let found = self.store.take(&self.purpose, &receipt.request_id, &by, self.lifetime).await;
             let found = found.map_err(|error| self.failed(error))?;
             tracing::debug!(target: "onward", purpose = self.purpose, outcome = ?found, "token");
             Ok(match found {

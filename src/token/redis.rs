@@ -1,24 +1,18 @@
-//! Tokens in Redis: a text each, which lives twice as long as the token, so that it can be told as expired. It says how
-//! long the token holds, and then by whom it was consumed.
+//! Tokens in Redis: a text each, empty until somebody consumes the token, and then who that was.
+//!
+//! One that expires is gone, so here nobody is told that it expired; one that was used is known for as long again from then on.
 
 use super::{Found, Store, TABLE, TokenStore};
-use crate::{
-    clock,
-    error::{Error, ErrorKind},
-    redis::Redis,
-};
-use redis::{Script, cmd};
+use crate::{clock, error::Error, redis::Redis};
+use redis::{ErrorKind as Kind, RedisError, Script, ServerErrorKind, cmd};
 use std::{sync::LazyLock, time::Duration};
 
+/// For servers before 6.2, whose `SET` has no `GET`: what was there before.
 static TAKE: LazyLock<Script> = LazyLock::new(|| {
     Script::new(
-        "local found = redis.call('GET', KEYS[1])
-        if not found then return 'unknown' end
-        local by = string.match(found, ':(.*)')
-        if by then return by == ARGV[1] and 'fresh' or 'used' end
-        if redis.call('PTTL', KEYS[1]) <= tonumber(found) then return 'expired' end
-        redis.call('APPEND', KEYS[1], ':' .. ARGV[1])
-        return 'fresh'",
+        "local before = redis.call('GET', KEYS[1])
+        if before == '' then redis.call('PSETEX', KEYS[1], ARGV[2], ARGV[1]) end
+        return before",
     )
 });
 
@@ -26,24 +20,36 @@ impl TokenStore for Redis {}
 
 impl Store for Redis {
     async fn put(&self, purpose: &str, hash: &str, lifetime: Duration) -> Result<(), Error> {
-        let lifetime = clock::millis(lifetime).max(1);
         let mut set = cmd("SET");
-        set.arg(self.key(&business(purpose), hash)).arg(lifetime).arg("PX").arg(2 * lifetime);
+        set.arg(self.key(&business(purpose), hash)).arg("").arg("PX").arg(clock::millis(lifetime).max(1));
         self.send::<String>(&set, TABLE).await.map(drop)
     }
 
-    async fn take(&self, purpose: &str, hash: &str, by: &str) -> Result<Found, Error> {
-        let found: String = self.run(&TAKE, &self.key(&business(purpose), hash), &[by], TABLE).await?;
-        match found.as_str() {
-            "fresh" => Ok(Found::Fresh),
-            "used" => Ok(Found::Used),
-            "expired" => Ok(Found::Expired),
-            "unknown" => Ok(Found::Unknown),
-            other => Err(Error::new(ErrorKind::Unreadable, TABLE).note(other.to_owned())),
-        }
+    async fn take(&self, purpose: &str, hash: &str, by: &str, lifetime: Duration) -> Result<Found, Error> {
+        let key = self.key(&business(purpose), hash);
+        let known = clock::millis(lifetime).max(1).saturating_mul(2).to_string();
+        let mut set = cmd("SET");
+        set.arg(&key).arg(by).arg("XX").arg("GET").arg("PX").arg(&known);
+        let before: Option<String> = match self.send(&set, TABLE).await {
+            Err(error) if is_too_old(&error) => self.run(&TAKE, &key, &[by, &known], TABLE).await?,
+            before => before?,
+        };
+        Ok(match before.as_deref() {
+            None => Found::Unknown,
+            Some("") => Found::Fresh,
+            // This was sent again, after a reply that was lost.
+            Some(consumer) if consumer == by => Found::Fresh,
+            Some(_) => Found::Used,
+        })
     }
 }
 
+/// Whether the server does not know the command, or refuses it for some other reason, which it will tell again.
+fn is_too_old(error: &Error) -> bool {
+    let source = std::error::Error::source(error).and_then(|source| source.downcast_ref::<RedisError>());
+    source.is_some_and(|source| source.kind() == Kind::Server(ServerErrorKind::ResponseError))
+}
+
 fn business(purpose: &str) -> String {
-    format!("token:{purpose}")
+    ["token:", purpose].concat()
 }

@@ -34,7 +34,7 @@ impl<B: Backend> Store for Pool<B> {
         alone(&mut Db::Pool(self), TABLE, put).await.map(drop)
     }
 
-    async fn take(&self, _: &str, hash: &str, by: &str) -> Result<Found, Error> {
+    async fn take(&self, _: &str, hash: &str, by: &str, _: Duration) -> Result<Found, Error> {
         let mut restarts = restarts();
         loop {
             let unanswered = match try_to_take(self, hash, by).await {
