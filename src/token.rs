@@ -12,6 +12,9 @@
 //! Tokens are kept in the database (`&pool`; the table comes with [`migrate`](crate::migrate)) or in Redis
 //! ([`Redis`](crate::redis::Redis), feature `redis`).
 //!
+//! If they cannot be reached, `issue` and `consume` are errors, and **no work is done**: right for money. A form may fall
+//! through to another store, if you say so: [`OrElse`].
+//!
 //! ```
 //! # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/journalled.rs"));
 //! # #[tokio::main(flavor = "current_thread")]
@@ -43,9 +46,12 @@
 //! # }
 //! ```
 
+mod or_else;
 #[cfg(feature = "redis")]
 mod redis;
 mod sql;
+
+pub use or_else::OrElse;
 
 use crate::{
     digest::digest,
@@ -60,19 +66,20 @@ use std::{future::Future, time::Duration};
 
 const TABLE: &str = "onward_token";
 
-/// Where tokens are kept: `&pool`, or `&redis`.
+/// Where tokens are kept: `&pool`, `&redis`, or [`OrElse`] of two.
 pub trait TokenStore: sealed::Store {}
 
 mod sealed {
-    use super::{Duration, Error, Found, Future};
+    use super::{Draw, Duration, Error, Found, Future, Token};
 
     pub trait Store: Clone + Send + Sync + 'static {
+        /// Keeps a token that it draws.
         fn put(
             &self,
             purpose: &str,
-            hash: &str,
             lifetime: Duration,
-        ) -> impl Future<Output = Result<(), Error>> + Send;
+            draw: &impl Draw,
+        ) -> impl Future<Output = Result<Token, Error>> + Send;
 
         /// Marks it as used by this consumer, unless it is used or expired; what was marked so before is found so again.
         fn take(
@@ -84,6 +91,12 @@ mod sealed {
     }
 }
 pub(crate) use sealed::Store;
+
+/// Draws a token and says what is stored of it: another one each time, so that no secret is ever in two stores.
+#[doc(hidden)]
+pub trait Draw: Fn() -> Result<(Token, String), Error> + Sync {}
+
+impl<F: Fn() -> Result<(Token, String), Error> + Sync> Draw for F {}
 
 /// What a store knows of a token.
 #[doc(hidden)]
@@ -171,11 +184,14 @@ impl<S: TokenStore> Tokens<S> {
     pub fn issue(&self, subject: &str) -> impl Future<Output = Result<Token, Error>> + Send + '_ {
         let subject = subject.to_owned();
         async move {
+            let draw = || {
+                let secret = secret()?;
+                let hash = hash(&self.purpose, &subject, &secret);
+                Ok((Token { secret }, hash))
+            };
             fits(&self.purpose, SOURCE, "purpose", TABLE)?;
-            let secret = secret()?;
-            let hash = hash(&self.purpose, &subject, &secret);
-            self.store.put(&self.purpose, &hash, self.lifetime).await.map_err(|error| self.failed(error))?;
-            Ok(Token { secret })
+            let token = self.store.put(&self.purpose, self.lifetime, &draw).await;
+            token.map_err(|error| self.failed(error))
         }
     }
 
@@ -210,6 +226,9 @@ impl<S: TokenStore> Tokens<S> {
     }
 
     /// Issues another token for the same subject if the work was certainly not applied: `None` if it was, or may have been.
+    ///
+    /// The old one stays what it was: used, and good for the same work under its own request id. So the new one takes its
+    /// place in the form, or both could be shown, and be two things to do.
     ///
     /// # Errors
     ///

@@ -1,7 +1,7 @@
 //! Tokens in Redis: a text each, which lives twice as long as the token, so that it can be told as expired. It says how
 //! long the token holds, and then by whom it was consumed.
 
-use super::{Found, Store, TABLE, TokenStore};
+use super::{Draw, Found, Store, TABLE, Token, TokenStore};
 use crate::{
     clock,
     error::{Error, ErrorKind},
@@ -25,11 +25,13 @@ static TAKE: LazyLock<Script> = LazyLock::new(|| {
 impl TokenStore for Redis {}
 
 impl Store for Redis {
-    async fn put(&self, purpose: &str, hash: &str, lifetime: Duration) -> Result<(), Error> {
+    async fn put(&self, purpose: &str, lifetime: Duration, draw: &impl Draw) -> Result<Token, Error> {
+        let (token, hash) = draw()?;
         let lifetime = clock::millis(lifetime).max(1);
         let mut set = cmd("SET");
-        set.arg(self.key(&business(purpose), hash)).arg(lifetime).arg("PX").arg(2 * lifetime);
-        self.send::<String>(&set, TABLE).await.map(drop)
+        // What is there is ours. Sent again after a lost reply, it may arrive when the token has been used.
+        set.arg(self.key(&business(purpose), &hash)).arg(lifetime).arg("NX").arg("PX").arg(2 * lifetime);
+        self.send::<Option<String>>(&set, TABLE).await.map(|_| token)
     }
 
     async fn take(&self, purpose: &str, hash: &str, by: &str) -> Result<Found, Error> {

@@ -30,6 +30,13 @@ pub async fn in_redis() -> Ground<onward::redis::Redis> {
     Ground { store: store.prefix(crate::db::fresh_name()), _kept: Box::new(()) }
 }
 
+/// Tokens in Redis, or else in SQLite.
+#[cfg(all(feature = "redis", feature = "sqlite"))]
+pub async fn in_redis_or_else() -> Ground<onward::token::OrElse<onward::redis::Redis, sqlx::SqlitePool>> {
+    let (redis, sqlite) = (in_redis().await, in_database(<sqlx::Sqlite as Db>::fresh(10).await).await);
+    Ground { store: onward::token::OrElse::new(&redis.store, &sqlite.store), _kept: Box::new(sqlite) }
+}
+
 /// Makes a test of each function, in every store; a function takes a [`Ground`].
 macro_rules! in_every_store {
     ($($test:ident),* $(,)?) => {
