@@ -100,7 +100,9 @@ impl Redis {
                 Err(error) => error,
             };
             if !is_unanswered(&error) {
-                return Err(Error::new(ErrorKind::Database, table).source(error));
+                // What went without a reply before may have been done.
+                let kind = if restarts.is_some() { ErrorKind::CommitUnknown } else { ErrorKind::Database };
+                return Err(Error::new(kind, table).source(error));
             }
             match restarts
                 .get_or_insert_with(crate::policy::restarts)

@@ -12,6 +12,9 @@
 //! Tokens are kept in the database (`&pool`; the table comes with [`migrate`](crate::migrate)) or in Redis
 //! ([`Redis`](crate::redis::Redis), feature `redis`).
 //!
+//! If they cannot be reached, `issue` and `consume` are errors, and **no work is done**: right for money. A form may fall
+//! through to another store, if you say so: [`OrElse`].
+//!
 //! ```
 //! # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/journalled.rs"));
 //! # #[tokio::main(flavor = "current_thread")]
@@ -43,16 +46,18 @@
 //! # }
 //! ```
 
+mod or_else;
 #[cfg(feature = "redis")]
 mod redis;
 mod sql;
+
+pub use or_else::OrElse;
 
 use crate::{
     digest::digest,
     error::{Error, ErrorKind},
     handle::Handle,
     hex::hex,
-    journal::fresh_identity,
     outcome::{Answer, Outcome},
     query::{SOURCE, fits},
 };
@@ -60,31 +65,38 @@ use std::{future::Future, time::Duration};
 
 const TABLE: &str = "onward_token";
 
-/// Where tokens are kept: `&pool`, or `&redis`.
+/// Where tokens are kept: `&pool`, `&redis`, or [`OrElse`] of two.
 pub trait TokenStore: sealed::Store {}
 
 mod sealed {
-    use super::{Duration, Error, Found, Future};
+    use super::{Draw, Duration, Error, Found, Future, Token};
 
     pub trait Store: Clone + Send + Sync + 'static {
+        /// Keeps a token that it draws.
         fn put(
             &self,
             purpose: &str,
-            hash: &str,
             lifetime: Duration,
-        ) -> impl Future<Output = Result<(), Error>> + Send;
+            draw: &impl Draw,
+        ) -> impl Future<Output = Result<Token, Error>> + Send;
 
-        /// Marks it as used by this consumer, unless it is used or expired; what was marked so before is found so again.
+        /// Marks it as used, unless it is expired, and says what it was before. Whoever gets no reply asks again, and finds it
+        /// used by itself: a database knows that.
         fn take(
             &self,
             purpose: &str,
             hash: &str,
-            by: &str,
             lifetime: Duration,
         ) -> impl Future<Output = Result<Found, Error>> + Send;
     }
 }
 pub(crate) use sealed::Store;
+
+/// Draws a token and says what is stored of it: another one each time, so that no secret is ever in two stores.
+#[doc(hidden)]
+pub trait Draw: Fn() -> Result<(Token, String), Error> + Sync {}
+
+impl<F: Fn() -> Result<(Token, String), Error> + Sync> Draw for F {}
 
 /// What a store knows of a token.
 #[doc(hidden)]
@@ -129,8 +141,9 @@ impl std::fmt::Debug for Token {
 pub enum Consumed {
     /// It was not used before, and now it is.
     Fresh(Receipt),
-    /// It was used before: a second click, or a first whose work failed or is still running. Work that carries the
-    /// receipt's request id may run again: it is a repeat, or it is done now, for the first time.
+    /// It was used before: a second click, or a first whose work failed or is still running, or whose reply Redis did not
+    /// get through. Work that carries the receipt's request id may run again: it is a repeat, or it is done now, for the
+    /// first time.
     Used(Receipt),
     /// Its time was over before anybody used it. Once it is purged it is unknown; in Redis at once.
     Expired,
@@ -172,18 +185,21 @@ impl<S: TokenStore> Tokens<S> {
     pub fn issue(&self, subject: &str) -> impl Future<Output = Result<Token, Error>> + Send + '_ {
         let subject = subject.to_owned();
         async move {
+            let draw = || {
+                let secret = secret()?;
+                let hash = hash(&self.purpose, &subject, &secret);
+                Ok((Token { secret }, hash))
+            };
             fits(&self.purpose, SOURCE, "purpose", TABLE)?;
-            let secret = secret()?;
-            let hash = hash(&self.purpose, &subject, &secret);
-            self.store.put(&self.purpose, &hash, self.lifetime).await.map_err(|error| self.failed(error))?;
-            Ok(Token { secret })
+            let token = self.store.put(&self.purpose, self.lifetime, &draw).await;
+            token.map_err(|error| self.failed(error))
         }
     }
 
     /// Consumes a token before the work: of all who show it, one finds it fresh.
     ///
     /// It is committed at once, and what is done under it comes afterwards, in a transaction of its own. A reply that is
-    /// lost is settled by asking again: whoever consumed it is kept beside it.
+    /// lost is settled by asking again: in a database whoever consumed it is kept beside it, in Redis it is then `Used`.
     ///
     /// # Errors
     ///
@@ -197,8 +213,7 @@ impl<S: TokenStore> Tokens<S> {
         let request_id = hash(&self.purpose, subject, secret);
         let receipt = Receipt { subject: subject.to_owned(), request_id };
         async move {
-            let by = fresh_identity()?;
-            let found = self.store.take(&self.purpose, &receipt.request_id, &by, self.lifetime).await;
+            let found = self.store.take(&self.purpose, &receipt.request_id, self.lifetime).await;
             let found = found.map_err(|error| self.failed(error))?;
             tracing::debug!(target: "onward", purpose = self.purpose, outcome = ?found, "token");
             Ok(match found {
@@ -211,6 +226,9 @@ impl<S: TokenStore> Tokens<S> {
     }
 
     /// Issues another token for the same subject if the work was certainly not applied: `None` if it was, or may have been.
+    ///
+    /// The old one stays what it was: used, and good for the same work under its own request id. So the new one takes its
+    /// place in the form, or both could be shown, and be two things to do.
     ///
     /// # Errors
     ///

@@ -1,11 +1,12 @@
 //! Tokens in the database.
 
-use super::{Found, Store, TABLE, TokenStore, Tokens};
+use super::{Draw, Found, Store, TABLE, Token, TokenStore, Tokens};
 use crate::{
     backend::Backend,
     clock,
     error::{Error, ErrorKind},
     forget::forget,
+    journal::fresh_identity,
     policy::restarts,
     query::{Query, Sql, alone, text},
     session::Db,
@@ -29,21 +30,26 @@ static OLD: Sql = Sql::write("DELETE FROM onward_token WHERE purpose = ? AND exp
 impl<B: Backend> TokenStore for Pool<B> {}
 
 impl<B: Backend> Store for Pool<B> {
-    async fn put(&self, purpose: &str, hash: &str, lifetime: Duration) -> Result<(), Error> {
-        let put = || Query::new(&PUT).text(hash).text(purpose).bind(&clock::millis(lifetime));
-        alone(&mut Db::Pool(self), TABLE, put).await.map(drop)
+    async fn put(&self, purpose: &str, lifetime: Duration, draw: &impl Draw) -> Result<Token, Error> {
+        let (token, hash) = draw()?;
+        let put = || Query::new(&PUT).text(&hash).text(purpose).bind(&clock::millis(lifetime));
+        alone(&mut Db::Pool(self), TABLE, put).await.map(|_| token)
     }
 
-    async fn take(&self, _: &str, hash: &str, by: &str, _: Duration) -> Result<Found, Error> {
+    async fn take(&self, _: &str, hash: &str, _: Duration) -> Result<Found, Error> {
+        let by = fresh_identity()?;
         let mut restarts = restarts();
+        let mut unanswered = None;
         loop {
-            let unanswered = match try_to_take(self, hash, by).await {
-                Err(error) if error.kind() == ErrorKind::CommitUnknown => error,
-                found => return found,
-            };
+            match try_to_take(self, hash, &by).await {
+                Ok(found) => return Ok(found),
+                Err(error) if error.kind() == ErrorKind::CommitUnknown => unanswered = Some(error),
+                // What went without a reply before may have marked it.
+                Err(error) => return Err(unanswered.unwrap_or(error)),
+            }
             match restarts.next() {
                 Some(delay) => tokio::time::sleep(delay).await,
-                None => return Err(unanswered),
+                None => return unanswered.map_or(Ok(Found::Unknown), Err),
             }
         }
     }

@@ -1,5 +1,7 @@
-//! A proxy on loopback that knows where the messages of both protocols begin and end, and does harm at one of them.
+//! A proxy on loopback that knows where the messages of each protocol begin and end, and does harm at one of them.
 
+use crate::db::Db;
+use sqlx::{Pool, pool::PoolOptions};
 use std::{
     net::Ipv4Addr,
     sync::{Arc, Mutex},
@@ -10,7 +12,7 @@ use tokio::{
     net::{TcpListener, TcpStream},
     sync::watch,
     task::JoinHandle,
-    time::timeout,
+    time::{sleep, timeout},
 };
 
 /// How long a message is kept back if nobody asks for it: what is held may hold up what would ask.
@@ -22,6 +24,8 @@ const ENDING: Duration = Duration::from_secs(10);
 pub enum Protocol {
     Postgres,
     MySql,
+    #[cfg_attr(not(feature = "redis"), expect(dead_code))]
+    Redis,
 }
 
 /// Who sends a message.
@@ -42,6 +46,24 @@ pub enum Harm {
     Late,
     /// Likewise, but the client hears nothing at all; it is for the client to give up.
     Stalled,
+}
+
+/// Everything that can become of one message.
+pub const HARMS: [(Side, Harm); 4] = [
+    (Side::Client, Harm::CutBefore),
+    (Side::Client, Harm::CutAfter),
+    (Side::Client, Harm::Late),
+    (Side::Server, Harm::CutBefore),
+];
+
+/// One connection through the proxy, ready.
+pub async fn through<B: Db>(proxy: &Proxy, url: &str) -> Pool<B> {
+    let pool: Pool<B> = PoolOptions::new().max_connections(1).connect_lazy(&proxy.url(url)).unwrap();
+    drop(pool.acquire().await.unwrap());
+    while pool.num_idle() == 0 {
+        sleep(Duration::from_millis(1)).await;
+    }
+    pool
 }
 
 struct Strike {
@@ -99,10 +121,12 @@ impl Proxy {
     /// The URL through the proxy. TLS, where a build has it, would hide the messages.
     pub fn url(&self, url: &str) -> String {
         let (at, end) = port_in(url);
-        let (plain, and) = match self.shared.protocol {
-            Protocol::Postgres => ("sslmode=disable", if url.contains('?') { '&' } else { '?' }),
-            Protocol::MySql => ("ssl-mode=disabled", if url.contains('?') { '&' } else { '?' }),
+        let plain = match self.shared.protocol {
+            Protocol::Postgres => "sslmode=disable",
+            Protocol::MySql => "ssl-mode=disabled",
+            Protocol::Redis => return format!("{}{}{}", &url[..at], self.port, &url[end..]),
         };
+        let and = if url.contains('?') { '&' } else { '?' };
         format!("{}{}{}{and}{plain}", &url[..at], self.port, &url[end..])
     }
 
@@ -230,6 +254,7 @@ impl Messages {
             }
             Protocol::Postgres if self.opening => u32::from_be_bytes(*bytes.first_chunk()?),
             Protocol::Postgres => 1 + u32::from_be_bytes(*bytes.get(1..)?.first_chunk()?),
+            Protocol::Redis => u32::try_from(redis_value(bytes)?).unwrap(),
         };
         let length = usize::try_from(length).unwrap();
         if bytes.len() < length {
@@ -237,5 +262,18 @@ impl Messages {
         }
         self.opening = false;
         Some(self.bytes.drain(..length).collect())
+    }
+}
+
+/// How long the first value is: a line, and behind some lines as many bytes or values as they say.
+fn redis_value(bytes: &[u8]) -> Option<usize> {
+    let line = 2 + bytes.windows(2).position(|end| end == b"\r\n")?;
+    let number = || std::str::from_utf8(&bytes[1..line - 2]).unwrap().parse::<i64>().unwrap();
+    match bytes[0] {
+        // None at all is -1.
+        b'$' => Some(line + usize::try_from(number()).map_or(0, |length| length + 2)),
+        b'*' => (0..number()).try_fold(line, |at, _| Some(at + redis_value(bytes.get(at..)?)?)),
+        b'+' | b'-' | b':' => Some(line),
+        other => panic!("{}?", char::from(other)),
     }
 }

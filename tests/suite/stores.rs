@@ -14,6 +14,8 @@ impl Place for onward::redis::Redis {}
 /// A fresh store.
 pub struct Ground<S> {
     pub store: S,
+    /// Whether a token that has expired is unknown there.
+    pub forgets: bool,
     /// Its database goes with the test.
     _kept: Box<dyn Send + Sync>,
 }
@@ -21,13 +23,21 @@ pub struct Ground<S> {
 /// In a database with the crate's tables.
 pub async fn in_database<B: Db>(db: Fixture<B>) -> Ground<Pool<B>> {
     onward::migrate(&db.pool).await.unwrap();
-    Ground { store: db.pool.clone(), _kept: Box::new(db) }
+    Ground { store: db.pool.clone(), forgets: false, _kept: Box::new(db) }
 }
 
 #[cfg(feature = "redis")]
 pub async fn in_redis() -> Ground<onward::redis::Redis> {
     let store = onward::redis::Redis::connect(crate::servers::redis().admin_url()).await.unwrap();
-    Ground { store: store.prefix(crate::db::fresh_name()), _kept: Box::new(()) }
+    Ground { store: store.prefix(crate::db::fresh_name()), forgets: true, _kept: Box::new(()) }
+}
+
+/// Tokens in Redis, or else in SQLite.
+#[cfg(all(feature = "redis", feature = "sqlite"))]
+pub async fn in_redis_or_else() -> Ground<onward::token::OrElse<onward::redis::Redis, sqlx::SqlitePool>> {
+    let (redis, sqlite) = (in_redis().await, in_database(<sqlx::Sqlite as Db>::fresh(10).await).await);
+    let store = onward::token::OrElse::new(&redis.store, &sqlite.store);
+    Ground { store, forgets: true, _kept: Box::new(sqlite) }
 }
 
 /// Makes a test of each function, in every store; a function takes a [`Ground`].

@@ -70,6 +70,12 @@ async fn every_key_has_an_expiry() {
     let tokens = Tokens::new(&store, "form");
     let (one, _two) = (tokens.issue("anna").await.unwrap(), tokens.issue("anna").await.unwrap());
     let _ = tokens.consume("anna", one.secret()).await.unwrap();
+    let minute = tokens.clone().lifetime(Duration::from_secs(60));
+    let used = minute.issue("anna").await.unwrap();
+    let _ = minute.consume("anna", used.secret()).await.unwrap();
+    let _ = minute.consume("anna", used.secret()).await.unwrap();
+    let _ = minute.consume("anna", "never issued").await.unwrap();
+    let _ = tokens.clone().lifetime(Duration::MAX).issue("anna").await.unwrap();
 
     let mut connection = redis::Client::open(url).unwrap().get_multiplexed_async_connection().await.unwrap();
     let (mut cursor, mut keys) = (0_u64, Vec::new());
@@ -85,6 +91,7 @@ async fn every_key_has_an_expiry() {
     }
     keys.sort();
     keys.dedup();
+    let mut left_of_tokens = Vec::new();
     for key in &keys {
         let left: i64 = redis::cmd("PTTL").arg(key).query_async(&mut connection).await.unwrap();
         assert!(left > 0, "{key}: {left}");
@@ -92,9 +99,18 @@ async fn every_key_has_an_expiry() {
             let limit = if key.ends_with(":done") { 60_000 } else { 60_400 };
             assert!(left <= limit && left > limit - 10_000, "{key}: {left}");
         }
+        if key.contains(":token:") {
+            left_of_tokens.push(left);
+        }
     }
-    let claims = keys.iter().filter(|key| key.starts_with(&format!("{prefix}:claim:checkout:")));
-    assert_eq!((claims.count(), keys.len()), (3, 6), "{keys:?}");
+    let of = |what| keys.iter().filter(|key| key.starts_with(&format!("{prefix}:{what}:"))).count();
+    assert_eq!((of("claim:checkout"), of("token:form"), keys.len()), (3, 4, 8), "{keys:?}");
+    // A token is known for as long again as it holds, used or not.
+    left_of_tokens.sort_unstable();
+    let within = |left: i64, limit: i64| left <= limit && left > limit - 10_000;
+    for (left, limit) in left_of_tokens.iter().zip([120_000, 1_200_000, 1_200_000]) {
+        assert!(within(*left, limit), "{left_of_tokens:?}");
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

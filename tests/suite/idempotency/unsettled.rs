@@ -3,31 +3,12 @@
 use super::{answered, brief, over, owned, reply, told};
 use crate::{
     db::{Db, Fixture},
-    proxy::{Harm, Protocol, Proxy, Side},
+    proxy::{HARMS, Harm, Protocol, Proxy, Side, through},
 };
 use onward::{
     ErrorKind,
     idempotency::{Claim, Claims},
 };
-use sqlx::{Pool, pool::PoolOptions};
-use std::time::Duration;
-
-const HARMS: [(Side, Harm); 4] = [
-    (Side::Client, Harm::CutBefore),
-    (Side::Client, Harm::CutAfter),
-    (Side::Client, Harm::Late),
-    (Side::Server, Harm::CutBefore),
-];
-
-/// One connection through the proxy, ready.
-async fn through<B: Db>(proxy: &Proxy, url: &str) -> Pool<B> {
-    let pool: Pool<B> = PoolOptions::new().max_connections(1).connect_lazy(&proxy.url(url)).unwrap();
-    drop(pool.acquire().await.unwrap());
-    while pool.num_idle() == 0 {
-        tokio::time::sleep(Duration::from_millis(1)).await;
-    }
-    pool
-}
 
 /// Somebody who got no reply asks again, and so learns that it was he.
 async fn claimed_at_each_message<B: Db>(db: Fixture<B>, protocol: Protocol) {
