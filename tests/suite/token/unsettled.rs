@@ -1,4 +1,5 @@
-//! A reply is lost at each message of a token in turn: whoever consumed it is told so, and nobody else is.
+//! A reply is lost at each message of a token in turn: whoever consumed it is told so, by Redis perhaps as one who comes
+//! again, and nobody else is.
 
 use super::{fresh, replaced::another, shown, used};
 use crate::{
@@ -10,7 +11,7 @@ use onward::{
     token::{TokenStore, Tokens},
 };
 
-/// Shown through the proxy, the token is fresh whatever is lost on the way, and used for everybody else. `open` gives a
+/// Shown through the proxy, the token is fresh, or in Redis used if a reply was lost, whatever is lost on the way, and used for everybody else. `open` gives a
 /// store behind the proxy that is ready.
 async fn consumed_at_each_message<S: TokenStore, D: TokenStore>(
     (url, protocol): (&str, Protocol),
@@ -26,8 +27,9 @@ async fn consumed_at_each_message<S: TokenStore, D: TokenStore>(
             let tokens = Tokens::new(&open(&proxy).await, "form");
             proxy.arm(side, n, harm, 1);
             let told = shown(&tokens, "anna", token.secret()).await;
-            assert_eq!(told, "fresh", "{case}");
             let strikes = proxy.disarm();
+            let again = matches!(protocol, Protocol::Redis) && strikes > 0 && told == "used";
+            assert!(told == "fresh" || again, "{case}: {told}");
             let receipt = used(direct, token.secret()).await;
             // What was kept back arrives now.
             proxy.release();
