@@ -18,7 +18,7 @@ mod lag;
 mod rotation;
 
 /// Tests that stay on one node of the cluster, and why.
-const ON_ONE_NODE: [(&str, &str); 9] = [
+const ON_ONE_NODE: [(&str, &str); 11] = [
     ("a_lock_serialises", "a row lock holds on its own node only: elsewhere the other one goes first"),
     (
         "a_mark_on_its_way_is_waited_for",
