@@ -4,10 +4,9 @@ use super::{Found, Store, TABLE, TokenStore, Tokens};
 use crate::{
     backend::Backend,
     clock,
-    error::{Error, ErrorKind},
+    error::Error,
     forget::forget,
-    policy::restarts,
-    query::{Query, Sql, alone, text},
+    query::{Query, Sql, alone, settled, text},
     session::Db,
 };
 use sqlx::Pool;
@@ -35,17 +34,7 @@ impl<B: Backend> Store for Pool<B> {
     }
 
     async fn take(&self, _: &str, hash: &str, by: &str) -> Result<Found, Error> {
-        let mut restarts = restarts();
-        loop {
-            let unanswered = match try_to_take(self, hash, by).await {
-                Err(error) if error.kind() == ErrorKind::CommitUnknown => error,
-                found => return found,
-            };
-            match restarts.next() {
-                Some(delay) => tokio::time::sleep(delay).await,
-                None => return Err(unanswered),
-            }
-        }
+        settled(|| try_to_take(self, hash, by)).await
     }
 }
 

@@ -1,5 +1,7 @@
 //! Tokens: of all who show one, one goes on.
 
+mod replaced;
+
 use crate::stores::{Ground, Place};
 use onward::{
     Error, Outcome,
