@@ -62,6 +62,15 @@ mod redis {
     };
     use std::sync::LazyLock;
 
+    /// Only if it is still ours, as Redis's own documentation of SET has it for a lock's release.
+    static ANSWER: LazyLock<Script> = LazyLock::new(|| {
+        Script::new(
+            "if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
+            redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3])
+            return 1",
+        )
+    });
+
     impl Hand for Redis {
         const STORE: &'static str = "redis";
         const RIVALS: &'static [(&'static str, Rival, Rival)] = &[
@@ -76,14 +85,6 @@ mod redis {
             let mut set = cmd("SET");
             set.arg(&key).arg(format!("{id:0>73}")).arg("NX").arg("PX").arg(120_000);
             let (): () = set.query_async(&mut by).await?;
-            // Only if it is still ours, as Redis's own documentation of SET has it for a lock's release.
-            static ANSWER: LazyLock<Script> = LazyLock::new(|| {
-                Script::new(
-                    "if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
-                    redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3])
-                    return 1",
-                )
-            });
             let answered: i64 = ANSWER
                 .key(&key)
                 .arg(format!("{id:0>73}"))

@@ -75,7 +75,10 @@ struct Shop {
 async fn place(State(shop): State<Shop>, headers: HeaderMap, article: String) -> Response {
     // A key per customer: here there is one.
     let Some(key) = idempotency_key(&headers) else {
-        return problem(StatusCode::BAD_REQUEST, "Idempotency-Key is missing, or no string in quotes");
+        return problem(
+            StatusCode::BAD_REQUEST,
+            "Idempotency-Key is missing, too long, or no string in quotes",
+        );
     };
     let claims = Claims::new(&shop.db, "POST /orders");
     match claims.claim(&key, article.as_bytes()).await {
@@ -117,9 +120,13 @@ impl Shop {
         });
         let reply = match work.await {
             Ok(Outcome::Applied(_)) => return Ok(placed),
-            // The claim was forgotten, but not what was done under it.
+            // The claim was forgotten, and the payload with it, but not what was done under it.
             Ok(Outcome::Conflict(conflict)) if conflict.clash == Clash::UniqueTaken(Some("request_id")) => {
                 let first = conflict.holder.ok_or("the first order is gone")?;
+                if conflict.found.row().article != article {
+                    owned.release().await?;
+                    return Ok(Reply::new(422, "this key came with another payload"));
+                }
                 Reply::new(201, format!("order {first}"))
             }
             Ok(outcome) => return Err(format!("order {id}: {}", outcome.as_str()).into()),
@@ -158,7 +165,8 @@ fn idempotency_key(headers: &HeaderMap) -> Option<String> {
             _ => return None,
         });
     }
-    Some(key).filter(|key| !key.is_empty())
+    // Nothing longer can be claimed.
+    Some(key).filter(|key| (1..=512).contains(&key.len()))
 }
 
 fn again(reply: Reply) -> Response {
@@ -291,7 +299,8 @@ async fn main() -> Result<(), BoxError> {
     let server = tokio::spawn(async move { axum::serve(listener, routes).await });
 
     check!(send(to, "POST /orders", "", "tea").await?.status, 400);
-    for key in ["no-quotes", "\"\"", "\"a\" \"b\""] {
+    let too_long = format!("\"{}\"", "k".repeat(513));
+    for key in ["no-quotes", "\"\"", "\"a\" \"b\"", &too_long] {
         check!(order(to, key, "tea").await?.status, 400);
     }
     let told = tenfold(to, "POST /orders", "idempotency-key: \"key-1\"\r\n", "tea").await?;
@@ -312,6 +321,7 @@ async fn main() -> Result<(), BoxError> {
 
     // The claims are lost, and the customer asks once more.
     sqlx::raw_sql("DELETE FROM onward_claim").execute(&db).await?;
+    check!(order(to, "\"key-1\"", "lamp").await?.status, 422);
     let again = order(to, "\"key-1\"", "tea").await?;
     check!((again.status, again.body.as_str()), (201, "order 1"));
     let left: Vec<i64> = sqlx::query_scalar(

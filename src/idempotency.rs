@@ -26,12 +26,13 @@
 //!
 //! Wherever they are, they can get lost. So the work carries [`Owned::request_id`] as the
 //! [`request_id`](crate::Attempt::request_id) of an attempt whose lifecycle has a journal, or as the key of
-//! [`once`](crate::once()): what was done under it is not done again. If claims cannot be reached, `claim` is an error, and
-//! **no work may be done**.
+//! [`once`](crate::once()): what was done under it is not done again. It says nothing of the payload, which was forgotten with
+//! the claim: before you answer with what was done under it, see that it is what was asked for. If claims cannot be reached,
+//! `claim` is an error, and **no work may be done**.
 //!
 //! ```
 //! # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/journalled.rs"));
-//! use onward::{BoxError, Outcome, idempotency::{Claim, Claims, Owned, Reply}, sqlx::{self, SqlitePool}};
+//! use onward::{Answer, BoxError, Outcome, idempotency::{Claim, Claims, Owned, Reply}, sqlx::{self, SqlitePool}};
 //!
 //! /// `POST /orders/1/payment` with an `Idempotency-Key`.
 //! async fn on_request(db: &SqlitePool, key: &str, trade_no: &str) -> Result<Reply, BoxError> {
@@ -65,6 +66,10 @@
 //!     let reply = match outcome {
 //!         Outcome::Applied(_) => return Ok(paid), // stored with the payment
 //!         Outcome::Duplicate(_) => paid,
+//!         outcome if outcome.answer() == Answer::Later => {
+//!             owned.release().await?; // the same request may yet succeed
+//!             return Ok(Reply::new(503, ""));
+//!         }
 //!         _ => Reply::new(402, "cannot be paid"), // a failure that comes again likewise
 //!     };
 //!     owned.finish(&reply).await?;

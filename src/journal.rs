@@ -97,6 +97,9 @@ pub struct Logged {
     pub(crate) cause: Option<(String, bool)>,
 }
 
+/// What a clash on the request id is called.
+pub(crate) const REQUEST: &str = "request_id";
+
 /// The names of entries that no transition makes.
 pub(crate) const CREATE: &str = "create";
 pub(crate) const AMEND: &str = "amend";

@@ -32,7 +32,8 @@
 //!
 //! In the database (`Leases::new(&pool)`; the table comes with [`migrate`](crate::migrate)), or in Redis, with numbers
 //! from the database (`InRedis`, feature `redis`): a Redis that is restarted has forgotten who holds what, so that two may
-//! believe that they do, and only the newer one can write. Where attempts run in another database than the one that gives
+//! believe that they do, and only the newer one can write. All that want a lease of one name draw their numbers from one
+//! database: the numbers of two say nothing about each other. Where attempts run in another database than the one that gives
 //! the numbers, its own `onward_lease` keeps the highest number that was seen there. Never delete rows from that table.
 //!
 //! Renewing needs a connection of the pool. Where jobs use all of them, give the leases a pool of their own.
@@ -157,7 +158,8 @@ impl<S: LeaseStore> Leases<S> {
     }
 
     /// Acquires it as soon as it is free; `None` if that takes longer than `timeout`. Whoever waits asks again and again,
-    /// at least twice a second, and not in the order in which they came.
+    /// at least twice a second, and not in the order in which they came. Nothing is had in no time: to ask once there is
+    /// [`acquire`](Leases::acquire).
     ///
     /// # Errors
     ///
@@ -212,7 +214,6 @@ type Farewell = oneshot::Sender<Result<(), Error>>;
 pub struct Lease {
     fence: Fence,
     until: watch::Receiver<Instant>,
-    lost: CancellationToken,
     end: oneshot::Sender<Farewell>,
 }
 
@@ -229,17 +230,18 @@ impl Lease {
     }
 
     /// Cancelled when the lease is lost, or its holder can no longer be sure of it: at once when a renewal finds it taken or
-    /// gone, and when a tenth of its time is left and no renewal has been answered. A lease that is lost is not renewed again.
+    /// gone or a write under its fence is refused, and when a tenth of its time is left and no renewal has been answered. A
+    /// lease that is lost is not renewed again.
     ///
     /// `lost().run_until_cancelled(job)` drops the job then.
     pub fn lost(&self) -> CancellationToken {
-        self.lost.clone()
+        self.fence.lost.clone()
     }
 
     /// Whether its holder can be sure that nobody else has it. The answer may be over as soon as it is given: what is written
     /// is written under the [fence](Lease::hold_in).
     pub fn is_held(&self) -> bool {
-        !self.lost.is_cancelled() && Instant::now() < *self.until.borrow()
+        !self.fence.lost.is_cancelled() && Instant::now() < *self.until.borrow()
     }
 
     /// Gives it back. Where it is somebody else's by now, it does nothing.

@@ -10,7 +10,7 @@ use crate::{
     session::Db,
     statement::Dialect,
 };
-use std::sync::OnceLock;
+use std::{future::Future, sync::OnceLock};
 
 /// A text, made for each database when it is first needed and kept.
 ///
@@ -193,6 +193,29 @@ pub(crate) async fn alone<B: Backend>(
             (fault, _) if reads => return Err(fault.into_error(ErrorKind::Busy, table)),
             (fault, _) => return Err(fault.into_error_of_write(table)),
         }
+    }
+}
+
+/// Tries again what got no reply, where a second try finds what the first one did. Another error of a later try says nothing
+/// about the first.
+pub(crate) async fn settled<T, F>(work: impl Fn() -> F) -> Result<T, Error>
+where
+    F: Future<Output = Result<T, Error>>,
+{
+    let mut restarts = restarts();
+    let mut unanswered = None;
+    loop {
+        let error = match work().await {
+            Ok(done) => return Ok(done),
+            Err(error) => error,
+        };
+        let is_open = error.kind() == ErrorKind::CommitUnknown;
+        let first = unanswered.take().unwrap_or(error);
+        match restarts.next().filter(|_| is_open) {
+            Some(delay) => tokio::time::sleep(delay).await,
+            None => return Err(first),
+        }
+        unanswered = Some(first);
     }
 }
 

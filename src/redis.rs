@@ -91,7 +91,7 @@ impl Redis {
         table: &'static str,
         question: impl Fn(ConnectionManager) -> F,
     ) -> Result<T, Error> {
-        let mut restarts = None;
+        let (mut restarts, mut unanswered) = (None, None);
         // Of a server that sleeps two answers are waited for, not nine.
         let until = Instant::now() + 2 * PATIENCE;
         loop {
@@ -100,9 +100,11 @@ impl Redis {
                 Err(error) => error,
             };
             if !is_unanswered(&error) {
-                // What went without a reply before may have been done.
-                let kind = if restarts.is_some() { ErrorKind::CommitUnknown } else { ErrorKind::Database };
-                return Err(Error::new(kind, table).source(error));
+                // It says nothing about what was sent before.
+                return Err(match unanswered {
+                    Some(first) => Error::new(ErrorKind::CommitUnknown, table).source(first),
+                    None => Error::new(ErrorKind::Database, table).source(error),
+                });
             }
             match restarts
                 .get_or_insert_with(crate::policy::restarts)
@@ -112,6 +114,7 @@ impl Redis {
                 Some(delay) => tokio::time::sleep(delay).await,
                 None => return Err(Error::new(ErrorKind::CommitUnknown, table).source(error)),
             }
+            unanswered = Some(error);
         }
     }
 }

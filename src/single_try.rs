@@ -4,7 +4,7 @@ use crate::{
     backend::Backend,
     error::{Error, ErrorKind},
     fault::Fault,
-    journal::{AMEND, Evidence, Logged, Refusal, Stamp, Taken, entry},
+    journal::{AMEND, Evidence, Logged, REQUEST, Refusal, Stamp, Taken, entry},
     lifecycle::Lifecycle,
     outcome::{Clash, Loss},
     plan::{Plan, PlanOn, Prepared, Ready, Ruling, Verdict},
@@ -30,9 +30,6 @@ fn lost<A: Lifecycle>(loss: Loss<A>) -> Tried<A> {
 
 /// How often a write is repeated that an index has refused although no row can be found that has the value.
 const REPEATS: u32 = 3;
-
-/// What a clash on the request id is called.
-const REQUEST: &str = "request_id";
 
 /// One try on one connection.
 ///

@@ -30,15 +30,13 @@
 //!
 //! // When it comes back; a second click finds the token used, and goes the same way.
 //! # for answer in ["applied", "duplicate"] {
+//! // So does a first whose work failed: the same form can be sent again.
 //! let receipt = match tokens.consume("customer 7, order 1", field).await? {
 //!     Consumed::Fresh(receipt) | Consumed::Used(receipt) => receipt,
 //!     Consumed::Expired | Consumed::Unknown => return Ok(()), // show the form again
 //! };
 //! let Some(order) = AnyOrder::find(&db, 1).await? else { return Ok(()) };
-//! let outcome = order.cancel().request_id(receipt.request_id()).apply(&db).await;
-//! // If it was certainly not applied, the form gets another token.
-//! let _another = tokens.replace_after(&receipt, &outcome).await?;
-//! let outcome = outcome?;
+//! let outcome = order.cancel().request_id(receipt.request_id()).apply(&db).await?;
 //! assert_eq!(outcome.answer(), Answer::Settled);
 //! # assert_eq!(outcome.as_str(), answer);
 //! # }
@@ -58,7 +56,8 @@ use crate::{
     error::{Error, ErrorKind},
     handle::Handle,
     hex::hex,
-    outcome::{Answer, Outcome},
+    journal::REQUEST,
+    outcome::{Answer, Clash, Outcome},
     query::{SOURCE, fits},
 };
 use std::{future::Future, time::Duration};
@@ -136,7 +135,7 @@ impl std::fmt::Debug for Token {
 }
 
 /// What became of a token that somebody showed.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 #[must_use = "the work belongs to a fresh token"]
 pub enum Consumed {
     /// It was not used before, and now it is.
@@ -152,10 +151,12 @@ pub enum Consumed {
 }
 
 /// Under which request id the work is done.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Receipt {
     subject: String,
     request_id: String,
+    /// Whether it was this call that consumed it.
+    fresh: bool,
 }
 
 impl Receipt {
@@ -211,13 +212,16 @@ impl<S: TokenStore> Tokens<S> {
         secret: &str,
     ) -> impl Future<Output = Result<Consumed, Error>> + Send + '_ {
         let request_id = hash(&self.purpose, subject, secret);
-        let receipt = Receipt { subject: subject.to_owned(), request_id };
+        let mut receipt = Receipt { subject: subject.to_owned(), request_id, fresh: false };
         async move {
             let found = self.store.take(&self.purpose, &receipt.request_id, self.lifetime).await;
             let found = found.map_err(|error| self.failed(error))?;
             tracing::debug!(target: "onward", purpose = self.purpose, outcome = ?found, "token");
             Ok(match found {
-                Found::Fresh => Consumed::Fresh(receipt),
+                Found::Fresh => {
+                    receipt.fresh = true;
+                    Consumed::Fresh(receipt)
+                }
                 Found::Used => Consumed::Used(receipt),
                 Found::Expired => Consumed::Expired,
                 Found::Unknown => Consumed::Unknown,
@@ -227,8 +231,9 @@ impl<S: TokenStore> Tokens<S> {
 
     /// Issues another token for the same subject if the work was certainly not applied: `None` if it was, or may have been.
     ///
-    /// The old one stays what it was: used, and good for the same work under its own request id. So the new one takes its
-    /// place in the form, or both could be shown, and be two things to do.
+    /// For forms of which only a [fresh](Consumed::Fresh) token does the work. Where a used one does it, too, show the same token
+    /// again: the first may still be at work, and what is sent with another token is another request. So of a used one this
+    /// is always `None`.
     ///
     /// # Errors
     ///
@@ -239,7 +244,14 @@ impl<S: TokenStore> Tokens<S> {
         result: &Result<Outcome<T>, Error>,
     ) -> impl Future<Output = Result<Option<Token>, Error>> + Send + use<'_, S, T> {
         let subject = match result {
+            _ if !receipt.fresh => None,
             Ok(outcome) if outcome.answer() == Answer::Settled => None,
+            // This very request has moved another row; or whatever it was that an index refused.
+            Ok(Outcome::Conflict(conflict))
+                if matches!(conflict.clash, Clash::UniqueTaken(None | Some(REQUEST))) =>
+            {
+                None
+            }
             Err(error) if !error.is_known_not_applied() => None,
             _ => Some(receipt.subject.clone()),
         };

@@ -8,6 +8,9 @@ use crate::{
 };
 use std::{fmt, future::Future, sync::Arc};
 
+/// What an error of `finish` is called.
+const FINISH: &str = "finish";
+
 /// The right to work under a key for a while. A clone is the same right, for a closure that owns what it uses.
 ///
 /// Dropped, it stays in progress until it runs out.
@@ -53,7 +56,7 @@ impl<S: ClaimStore> Owned<S> {
     pub fn finish(&self, reply: &Reply) -> impl Future<Output = Result<(), Error>> + Send {
         let reply = reply.clone();
         async move {
-            let failed = self.failed("finish");
+            let failed = self.failed(FINISH);
             match self.store.finish(&self.held, &reply).await {
                 Ok(true) => Ok(()),
                 Ok(false) => Err(failed(self.lost())),
@@ -78,6 +81,9 @@ impl<S: ClaimStore> Owned<S> {
     /// Frees the key if the work failed and is known not to be applied, and says so. Otherwise it stays in progress until it
     /// runs out; then whoever takes over finds out what became of it, by the same [`request_id`](Owned::request_id).
     ///
+    /// Roll a transaction of your own back first: one that has come to [`finish_in`](Owned::finish_in) holds the key, and this would
+    /// wait for it. An error of [`finish`](Owned::finish) is none of the work, which is done by then: after it the key is never freed.
+    ///
     /// # Errors
     ///
     /// As for [`release`](Owned::release).
@@ -85,7 +91,8 @@ impl<S: ClaimStore> Owned<S> {
         &self,
         error: &Error,
     ) -> impl Future<Output = Result<bool, Error>> + Send + use<'_, S> {
-        let nothing_done = error.is_known_not_applied();
+        let of_finish = (error.table(), error.transition()) == (TABLE, Some(FINISH));
+        let nothing_done = error.is_known_not_applied() && !of_finish;
         async move {
             if nothing_done {
                 self.release().await?;

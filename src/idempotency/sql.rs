@@ -9,8 +9,7 @@ use crate::{
     error::{Error, ErrorKind},
     fault::Fault,
     forget::forget,
-    policy::restarts,
-    query::{Query, Sql, alone, optional, required, text},
+    query::{Query, Sql, alone, optional, required, settled, text},
     session::{Db, Session, is_inside},
 };
 use sqlx::Pool;
@@ -57,21 +56,6 @@ impl<B: Backend> Store for Pool<B> {
 
     async fn release(&self, held: &Held) -> Result<(), Error> {
         settled(|| try_to_release(self, held)).await
-    }
-}
-
-/// Tries again what got no reply: what the first try did is known by its owner.
-async fn settled<T, F: Future<Output = Result<T, Error>>>(work: impl Fn() -> F) -> Result<T, Error> {
-    let mut restarts = restarts();
-    loop {
-        let unanswered = match work().await {
-            Err(error) if error.kind() == ErrorKind::CommitUnknown => error,
-            done => return done,
-        };
-        match restarts.next() {
-            Some(delay) => tokio::time::sleep(delay).await,
-            None => return Err(unanswered),
-        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Writing under a lease: its row is locked and its number compared, in the transaction of the work.
 
-use super::{Lease, TABLE};
+use super::{CancellationToken, Lease, TABLE};
 use crate::{
     attempt::Attempt,
     backend::Backend,
@@ -25,10 +25,12 @@ static SEEN: Sql = Sql::insert_once(
 pub(crate) struct Fence {
     pub(super) name: String,
     pub(super) number: i64,
+    pub(super) lost: CancellationToken,
 }
 
 impl Fence {
-    /// Locks the lease until the transaction ends; `false` if a greater number was seen.
+    /// Locks the lease until the transaction ends; `false` if a greater number was seen. Then it is lost, whatever its store
+    /// says: a number may have been drawn by somebody whose turn in Redis was over by then.
     pub(crate) async fn hold<B: Backend>(&self, connection: &mut B::Connection) -> Result<bool, sqlx::Error> {
         let hold = || Query::<B>::new(&HOLD).bind(&self.number).text(&self.name).bind(&self.number);
         if hold().run(connection).await?.changed > 0 {
@@ -36,7 +38,11 @@ impl Fence {
         }
         let seen = Query::<B>::new(&SEEN).text(&self.name).bind(&self.number);
         // If there is a row all the same, it may have come only now.
-        Ok(seen.run(connection).await?.changed > 0 || hold().run(connection).await?.changed > 0)
+        if seen.run(connection).await?.changed > 0 || hold().run(connection).await?.changed > 0 {
+            return Ok(true);
+        }
+        self.lost.cancel();
+        Ok(false)
     }
 }
 
@@ -45,7 +51,8 @@ impl Lease {
     /// again after it.
     ///
     /// It locks the lease's row and compares the number. On a cluster, where locks are a node's own, whoever takes the lease
-    /// over on another node and this transaction collide, and the one that commits last is to be restarted.
+    /// over on another node and this transaction collide, and the one that commits last is to be restarted. So it is with a
+    /// renewal through another node.
     ///
     /// ```
     /// # include!(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/order.rs"));

@@ -33,9 +33,9 @@ pub(super) async fn keep<S: LeaseStore>(
     let _told = lost.clone().drop_guard();
     let (until, seen) = watch::channel(until);
     let (end, ended) = oneshot::channel();
-    let fence = Fence { name: name.clone(), number };
+    let fence = Fence { name: name.clone(), number, lost: lost.clone() };
     // One that nobody waits for any more is dropped here, and given back below.
-    drop(give.send(Ok(Some(Lease { fence, until: seen, lost: lost.clone(), end }))));
+    drop(give.send(Ok(Some(Lease { fence, until: seen, end }))));
 
     let kept = Kept { store, name, owner, number, lasting, until, lost };
     let asked = kept.renew(ended).await;
@@ -81,8 +81,11 @@ impl<S: LeaseStore> Kept<S> {
         let mut until = *self.until.borrow();
         let mut next = until - self.lasting + self.lasting / 3;
         let why = loop {
-            if let Ok(asked) = timeout_at(next, &mut ended).await {
-                return asked.ok();
+            let ending = self.lost.run_until_cancelled(&mut ended);
+            match timeout_at(next, ending).await {
+                Ok(Some(asked)) => return asked.ok(),
+                Ok(None) => break "a write under it was refused",
+                Err(_) => {}
             }
             let sure = until - self.lasting / 10;
             let sent = Instant::now();

@@ -4,12 +4,14 @@
 //! even if the table was emptied or is an older copy.
 
 use super::{LeaseStore, Store, TABLE};
+#[cfg(feature = "redis")]
+use crate::error::ErrorKind;
 use crate::{
     backend::{Backend, Supports},
     clock,
-    error::{Error, ErrorKind},
+    error::Error,
     policy::restarts,
-    query::{Query, Sql, alone, required, text},
+    query::{Query, Sql, alone, required, settled, text},
     session::Db,
     together::{Steps, together},
 };
@@ -44,25 +46,7 @@ impl<B: Backend> LeaseStore for Pool<B> {}
 
 impl<B: Backend> Store for Pool<B> {
     async fn take(&self, name: &str, owner: &str, lasting: Duration) -> Result<Option<i64>, Error> {
-        let mut restarts = restarts();
-        loop {
-            match look(self, name).await? {
-                Some((number, Some(holder))) => return Ok((holder == owner).then_some(number)),
-                Some((_, None)) => {}
-                None => first(self, name).await?,
-            }
-            let unanswered = match Take::new(&TAKE, name, owner, lasting).run_on(self).await {
-                // Somebody was quicker: who?
-                Ok(None) => None,
-                Err(error) if error.kind() == ErrorKind::CommitUnknown => Some(error),
-                taken => return taken,
-            };
-            match (restarts.next(), unanswered) {
-                (Some(delay), _) => tokio::time::sleep(delay).await,
-                (None, Some(error)) => return Err(error),
-                (None, None) => return Ok(None),
-            }
-        }
+        settled(|| try_to_take(self, name, owner, lasting)).await
     }
 
     async fn renew(&self, name: &str, owner: &str, lasting: Duration) -> Result<bool, Error> {
@@ -72,6 +56,28 @@ impl<B: Backend> Store for Pool<B> {
 
     async fn release(&self, name: &str, owner: &str) -> Result<(), Error> {
         alone(&mut Db::Pool(self), TABLE, || Query::new(&RELEASE).text(name).text(owner)).await.map(drop)
+    }
+}
+
+async fn try_to_take<B: Backend>(
+    pool: &Pool<B>,
+    name: &str,
+    owner: &str,
+    lasting: Duration,
+) -> Result<Option<i64>, Error> {
+    let mut restarts = restarts();
+    loop {
+        match look(pool, name).await? {
+            Some((number, Some(holder))) => return Ok((holder == owner).then_some(number)),
+            Some((_, None)) => {}
+            None => first(pool, name).await?,
+        }
+        if let Some(number) = Take::new(&TAKE, name, owner, lasting).run_on(pool).await? {
+            return Ok(Some(number));
+        }
+        // Somebody was quicker: who?
+        let Some(delay) = restarts.next() else { return Ok(None) };
+        tokio::time::sleep(delay).await;
     }
 }
 

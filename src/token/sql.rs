@@ -4,11 +4,10 @@ use super::{Draw, Found, Store, TABLE, Token, TokenStore, Tokens};
 use crate::{
     backend::Backend,
     clock,
-    error::{Error, ErrorKind},
+    error::Error,
     forget::forget,
     journal::fresh_identity,
-    policy::restarts,
-    query::{Query, Sql, alone, text},
+    query::{Query, Sql, alone, settled, text},
     session::Db,
 };
 use sqlx::Pool;
@@ -38,20 +37,7 @@ impl<B: Backend> Store for Pool<B> {
 
     async fn take(&self, _: &str, hash: &str, _: Duration) -> Result<Found, Error> {
         let by = fresh_identity()?;
-        let mut restarts = restarts();
-        let mut unanswered = None;
-        loop {
-            match try_to_take(self, hash, &by).await {
-                Ok(found) => return Ok(found),
-                Err(error) if error.kind() == ErrorKind::CommitUnknown => unanswered = Some(error),
-                // What went without a reply before may have marked it.
-                Err(error) => return Err(unanswered.unwrap_or(error)),
-            }
-            match restarts.next() {
-                Some(delay) => tokio::time::sleep(delay).await,
-                None => return unanswered.map_or(Ok(Found::Unknown), Err),
-            }
-        }
+        settled(|| try_to_take(self, hash, &by)).await
     }
 }
 

@@ -5,6 +5,7 @@ mod advisory;
 #[cfg(unix)]
 mod crashes;
 mod sql;
+mod takeovers;
 #[cfg(any(feature = "postgres", feature = "mysql"))]
 mod unsettled;
 

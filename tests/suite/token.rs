@@ -4,6 +4,7 @@
 mod away;
 #[cfg(unix)]
 mod crashes;
+mod not_replaced;
 #[cfg(all(feature = "redis", feature = "sqlite"))]
 mod or_else;
 mod purged;

@@ -146,6 +146,20 @@ async fn killed_and_restarted_empty() {
     assert_eq!((answered(&claims, "k").await, effects(&db).await), (reply(1), 1));
 }
 
+/// It sleeps with what it was sent, and is gone before it can be asked again.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn killed_in_its_sleep() {
+    let (mut server, redis, _db) = shop().await;
+    let claims = Claims::new(&redis, "checkout");
+    drop(owned(&claims, "k").await);
+    server.pause().unwrap();
+    let asked = tokio::spawn(async move { claims.claim("l", b"payload").await });
+    sleep(Duration::from_millis(2_500)).await;
+    server.kill().unwrap();
+    let error = asked.await.unwrap().unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::CommitUnknown, "{error:?}");
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn removed_while_two_work() {
     let (server, redis, db) = shop().await;

@@ -18,6 +18,7 @@ on_every_database![
     finished_with_the_work,
     a_rollback_leaves_it_in_progress,
     a_failure_is_stored_or_released,
+    an_error_of_finish_frees_nothing,
     the_late_original_rolls_back,
     a_finish_on_its_way_is_waited_for,
     a_raced_insert,
@@ -126,6 +127,18 @@ async fn a_failure_is_stored_or_released<B: Db>(db: Fixture<B>) {
     assert_eq!(answered(&claims, "k").await, Reply::new(402, "no money"));
     assert_eq!(told(&claims, "l").await, "owned");
     assert_eq!(db.state(1).await, "pending:0");
+}
+
+/// What the work did stands by then.
+async fn an_error_of_finish_frees_nothing<B: Db>(db: Fixture<B>) {
+    let claims = shop(&db, 0).await;
+    let owned = owned(&claims, "k").await;
+    db.run("ALTER TABLE onward_claim RENAME TO away").await;
+    let error = owned.finish(&reply("anna")).await.unwrap_err();
+    db.run("ALTER TABLE away RENAME TO onward_claim").await;
+    assert_eq!(error.kind(), ErrorKind::Database);
+    assert!(!owned.release_after(&error).await.unwrap());
+    assert_eq!(told(&claims, "k").await, "in progress");
 }
 
 async fn the_late_original_rolls_back<B: Db>(db: Fixture<B>) {

@@ -8,7 +8,10 @@ use crate::{
 use onward::{
     ErrorKind,
     idempotency::{Claim, Claims},
+    token::{Consumed, Tokens},
 };
+use sqlx::{Pool, pool::PoolOptions};
+use std::time::Duration;
 
 /// Somebody who got no reply asks again, and so learns that it was he.
 async fn claimed_at_each_message<B: Db>(db: Fixture<B>, protocol: Protocol) {
@@ -75,6 +78,49 @@ async fn an_unknown_outcome_never_releases<B: Db>(db: Fixture<B>, protocol: Prot
     assert_eq!(db.number("SELECT COUNT(*) FROM done").await, 1);
 }
 
+/// No reply, and then nobody who could be asked: what was sent may have been done all the same.
+async fn unknown_stays_unknown<B: Db>(db: Fixture<B>, protocol: Protocol) {
+    onward::migrate(&db.pool).await.unwrap();
+    let proxy = Proxy::before(&db.url, protocol).await;
+    let options = PoolOptions::new().max_connections(1).test_before_acquire(false);
+    let pool: Pool<B> = options.connect(&proxy.url(&db.url)).await.unwrap();
+    let (claims, direct) = (Claims::new(&pool, "checkout"), Claims::new(&db.pool, "checkout"));
+    let (tokens, token) =
+        (Tokens::new(&pool, "form"), Tokens::new(&db.pool, "form").issue("anna").await.unwrap());
+    // Statements that are prepared.
+    owned(&claims, "before").await.finish(&reply("before")).await.unwrap();
+    let _ = tokens.consume("otto", token.secret()).await.unwrap();
+    let arm = async || {
+        // A connection that is given back is asked once more whether it lives.
+        while pool.num_idle() == 0 {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        proxy.arm(Side::Server, 1, Harm::CutBefore, 1_000);
+    };
+    let unknown = async |error: Option<onward::Error>, what: &str| {
+        let error = error.unwrap_or_else(|| panic!("{what}"));
+        assert_eq!(error.kind(), ErrorKind::CommitUnknown, "{what}: {error:?}");
+        assert!(proxy.disarm() >= 2 && !error.is_known_not_applied(), "{what}");
+    };
+
+    arm().await;
+    unknown(claims.claim("k", b"payload").await.err(), "claim").await;
+    assert_eq!(told(&direct, "k").await, "in progress");
+
+    let first = owned(&claims, "l").await;
+    first.finish(&reply("warm")).await.unwrap();
+    let second = owned(&claims, "m").await;
+    arm().await;
+    unknown(second.finish(&reply("anna")).await.err(), "finish").await;
+    assert_eq!(answered(&direct, "m").await, reply("anna"));
+
+    let _ = tokens.consume("otto", token.secret()).await.unwrap();
+    arm().await;
+    unknown(tokens.consume("anna", token.secret()).await.err(), "consume").await;
+    let shown = Tokens::new(&db.pool, "form").consume("anna", token.secret()).await.unwrap();
+    assert!(matches!(shown, Consumed::Used(_)), "{shown:?}");
+}
+
 #[cfg(feature = "postgres")]
 mod postgres {
     use super::*;
@@ -87,6 +133,11 @@ mod postgres {
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
     async fn unknown() {
         an_unknown_outcome_never_releases(sqlx::Postgres::fresh(3).await, Protocol::Postgres).await;
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn stays_unknown() {
+        unknown_stays_unknown(sqlx::Postgres::fresh(3).await, Protocol::Postgres).await;
     }
 }
 
@@ -102,5 +153,10 @@ mod mariadb {
     #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
     async fn unknown() {
         an_unknown_outcome_never_releases(sqlx::MySql::fresh(3).await, Protocol::MySql).await;
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+    async fn stays_unknown() {
+        unknown_stays_unknown(sqlx::MySql::fresh(3).await, Protocol::MySql).await;
     }
 }

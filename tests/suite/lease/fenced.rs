@@ -22,6 +22,7 @@ on_every_database![
     in_a_transaction_of_ones_own,
     waits_for_the_transaction_that_holds_it,
     refused_though_it_waited_for_the_lock_already,
+    told_when_a_write_is_refused,
     numbers_of_another_database,
     numbers_never_come_again,
     attempts_at_once_under_one_lease,
@@ -212,6 +213,26 @@ async fn refused_though_it_waited_for_the_lock_already<B: Db>(db: Fixture<B>) {
         assert_eq!(told.await.unwrap(), "fenced");
         assert_eq!(db.state(id).await, "pending:0");
     }
+}
+
+/// A number was drawn in vain by somebody whose time in Redis was over by then: who has the lease can never write again,
+/// and does not keep it from others.
+async fn told_when_a_write_is_refused<B: Db>(db: Fixture<B>) {
+    onward::migrate(&db.pool).await.unwrap();
+    let leases = Leases::new(&db.pool).lasting(Duration::from_millis(1500));
+    let lease = acquired(&leases, "charge").await;
+    db.run("UPDATE onward_lease SET fence = fence + 1").await;
+    assert!(lease.is_held());
+    let mut tx = onward::begin(&db.pool).await.unwrap();
+    assert_eq!(lease.hold_in(&mut tx).await.unwrap_err().kind(), ErrorKind::Conflict(Clash::Fenced));
+    tx.rollback().await;
+    assert!(lease.lost().is_cancelled() && !lease.is_held());
+    let next = leases.wait_for("charge", Duration::from_secs(10)).await.unwrap();
+    let next = next.expect("what is lost is not renewed");
+    assert!(next.fence() > lease.fence() + 1);
+    let mut tx = onward::begin(&db.pool).await.unwrap();
+    next.hold_in(&mut tx).await.unwrap();
+    tx.commit().await.unwrap();
 }
 
 /// The work's own database keeps the highest number that it has seen.

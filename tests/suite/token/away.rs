@@ -76,7 +76,7 @@ async fn halted_for_longer_than_a_token_holds() {
     sleep(Duration::from_secs(8).saturating_sub(since.elapsed()) + Duration::from_millis(500)).await;
     server.resume().unwrap();
     assert_eq!(shown(&long, "anna", late.secret()).await, "unknown");
-    assert_eq!(used(&long, done.secret()).await, receipt);
+    assert_eq!(used(&long, done.secret()).await.request_id(), receipt.request_id());
     // What nobody was told of was consumed all the same, or is not yet; after this it is, for everybody.
     let told = shown(&long, "anna", left.secret()).await;
     assert!(["fresh", "used"].contains(&told), "{told}");
@@ -110,5 +110,5 @@ async fn an_old_server() {
     assert_eq!(tokens.issue("anna").await.unwrap_err().kind(), ErrorKind::Database, "it may not be used");
     assert_eq!(shown(&tokens, "otto", token.secret()).await, "unknown");
     let receipt = fresh(&tokens, token.secret()).await;
-    assert_eq!(used(&tokens, token.secret()).await, receipt);
+    assert_eq!(used(&tokens, token.secret()).await.request_id(), receipt.request_id());
 }

@@ -35,7 +35,7 @@ async fn rolled_back<S: TokenStore, B: Db>(tokens: Tokens<S>, db: Fixture<B>) {
         assert_ne!(new.secret(), old.secret());
         let receipt = if with_the_old_one {
             let again = used(&tokens, old.secret()).await;
-            assert_eq!(again, receipt);
+            assert_eq!(again.request_id(), receipt.request_id());
             again
         } else {
             let other = fresh(&tokens, new.secret()).await;
