@@ -17,8 +17,8 @@
 //!
 //! **In the database of the work** (`&pool`; the table comes with [`migrate`](crate::migrate)) the answer is written in the
 //! transaction of the work ([`Owned::finish_in`]): both are committed, or neither. Whose claim was taken over rolls back,
-//! and so no work is done twice as long as the table stands. Times are those of the database's clock, on a cluster those of
-//! its nodes.
+//! and so no work is done twice as long as the table stands. Times are those of the database's clock, never the client's; on
+//! a cluster whose nodes' clocks differ, a claim is taken over early or late by as much, and still one owner alone can finish.
 //!
 //! **In Redis** ([`Redis`](crate::redis::Redis), feature `redis`) a claim is **advisory**: the answer is stored after the
 //! commit ([`Owned::finish`]), and an owner that was taken over learns of it only then. It turns away nearly everybody, and

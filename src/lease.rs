@@ -26,7 +26,9 @@
 //! themselves. It does not order work, and nobody is promised a turn.
 //!
 //! Time is told by the store's clock and, at the holder's, by a clock that only measures spans, and that began before the
-//! request was sent; that clocks of machines differ makes no difference.
+//! request was sent: what the clocks and time zones of clients say makes no difference. On a cluster each node has a clock of
+//! its own, and where they differ a lease may be taken over early or late by as much. Then nothing is done twice either: the
+//! holder before is told by its next renewal, and is fenced.
 //!
 //! # Where
 //!

@@ -1,7 +1,7 @@
 //! Claims in the database.
 
 use super::{
-    ClaimStore, Claims, Owned, Reply, Store, TABLE,
+    ClaimStore, Claims, MOMENT, Owned, Reply, Store, TABLE,
     held::{Found, Held},
 };
 use crate::{
@@ -60,6 +60,7 @@ impl<B: Backend> Store for Pool<B> {
 }
 
 async fn try_to_claim<B: Backend>(pool: &Pool<B>, held: &Held) -> Result<Found, Error> {
+    let mut refused = None;
     // Every further round is one in which others have claimed, released or finished.
     loop {
         let claim = || {
@@ -82,6 +83,10 @@ async fn try_to_claim<B: Backend>(pool: &Pool<B>, held: &Held) -> Result<Found, 
         if !seen.left.is_zero() {
             return Ok(Found::InProgress { left: seen.left });
         }
+        // The node that was asked to take over has another clock than the one that was asked for the time, and will have.
+        if refused.as_ref() == Some(&seen.owner) {
+            return Ok(Found::InProgress { left: MOMENT });
+        }
         let take_over = || {
             let query = Query::new(&TAKE_OVER).text(&held.owner).bind(&held.ends()).bind(&held.known());
             query.text(&held.business).text(&held.key).text(&seen.owner)
@@ -89,6 +94,7 @@ async fn try_to_claim<B: Backend>(pool: &Pool<B>, held: &Held) -> Result<Found, 
         if alone(&mut Db::Pool(pool), TABLE, take_over).await?.changed > 0 {
             return Ok(Found::Ours);
         }
+        refused = Some(seen.owner);
     }
 }
 

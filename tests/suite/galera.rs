@@ -18,7 +18,7 @@ mod lag;
 mod rotation;
 
 /// Tests that stay on one node of the cluster, and why.
-const ON_ONE_NODE: [(&str, &str); 11] = [
+const ON_ONE_NODE: [(&str, &str); 12] = [
     ("a_lock_serialises", "a row lock holds on its own node only: elsewhere the other one goes first"),
     (
         "a_mark_on_its_way_is_waited_for",
@@ -36,6 +36,7 @@ const ON_ONE_NODE: [(&str, &str); 11] = [
     ("a_release_that_waits_for_its_reserve", "likewise: the one that commits last is given up"),
     ("waits_for_the_transaction_that_holds_it", "likewise: who takes a lease over elsewhere does not wait"),
     ("refused_though_it_waited_for_the_lock_already", "likewise"),
+    ("seen_by_two_at_once", "likewise: the same row elsewhere is a conflict at COMMIT, not a wait"),
 ];
 
 /// For a test of that name: a fresh database, seen through a pool whose connections go to the nodes in turn.

@@ -4,6 +4,7 @@
 mod advisory;
 #[cfg(unix)]
 mod crashes;
+mod overtaken;
 mod sql;
 mod takeovers;
 #[cfg(any(feature = "postgres", feature = "mysql"))]
@@ -82,7 +83,7 @@ pub async fn over() {
 }
 
 /// A reply that tells who gave it.
-fn reply(by: impl std::fmt::Display) -> Reply {
+pub fn reply(by: impl std::fmt::Display) -> Reply {
     Reply::new(201, format!("order of {by}"))
 }
 
@@ -162,7 +163,9 @@ async fn an_owner_that_died_is_taken_over<S: Place>(ground: Ground<S>) {
     late.release().await.unwrap();
     assert_eq!(told(&claims, "k").await, "in progress");
     second.finish(&reply("the second")).await.unwrap();
-    assert_eq!(late.finish(&reply("the late one")).await.unwrap_err().kind(), ErrorKind::ClaimLost);
+    for answer in [reply("the late one"), reply("the second")] {
+        assert_eq!(late.finish(&answer).await.unwrap_err().kind(), ErrorKind::ClaimLost);
+    }
     late.release().await.unwrap();
     assert_eq!(answered(&claims, "k").await, reply("the second"));
 }
@@ -205,6 +208,7 @@ async fn released<S: Place>(ground: Ground<S>) {
     let first = owned(&claims, "k").await;
     first.release().await.unwrap();
     first.release().await.unwrap();
+    assert_eq!(first.finish(&reply("the first")).await.unwrap_err().kind(), ErrorKind::ClaimLost);
     // Nothing was done, so the key may come with something else.
     let Claim::Owned(second) = claims.claim("k", b"another").await.unwrap() else { panic!() };
     first.release().await.unwrap();
@@ -263,12 +267,16 @@ async fn names_are_told_apart_byte_by_byte<S: Place>(ground: Ground<S>) {
         ("a%253Ab", "c"),
         ("", "a:b:c"),
     ];
+    let mut all = Vec::new();
     for (business, key) in names {
         let owned = owned(&Claims::new(&ground.store, business), key).await;
         assert!(ids.insert(owned.request_id().to_owned()) && owned.request_id().len() == 64);
+        all.push(owned);
     }
-    for (business, key) in names {
+    for ((business, key), owned) in names.into_iter().zip(all) {
         assert_eq!(told(&Claims::new(&ground.store, business), key).await, "in progress");
+        owned.finish(&reply(owned.request_id())).await.unwrap();
+        assert_eq!(answered(&Claims::new(&ground.store, business), key).await, reply(owned.request_id()));
     }
 }
 

@@ -31,6 +31,7 @@ mod crash;
 mod fenced;
 #[cfg(all(feature = "redis", feature = "sqlite"))]
 mod in_redis;
+mod renewing;
 
 in_every_store![
     one_of_a_hundred,
@@ -44,6 +45,7 @@ in_every_store![
     dropped,
     dropped_while_it_is_acquired,
     in_a_spawned_task,
+    for_as_long_as_there_is,
 ];
 
 /// A store for leases.
@@ -73,11 +75,11 @@ async fn expire<B: Db>(pool: &Pool<B>, name: &str) {
     assert_eq!(B::run(&mut *pool.acquire().await.unwrap(), &sql).await.unwrap(), 1);
 }
 
-async fn acquired<L: LeaseStore>(leases: &Leases<L>, name: &str) -> Lease {
+pub async fn acquired<L: LeaseStore>(leases: &Leases<L>, name: &str) -> Lease {
     leases.acquire(name).await.unwrap().unwrap_or_else(|| panic!("somebody else has `{name}`"))
 }
 
-async fn is_taken<L: LeaseStore>(leases: &Leases<L>, name: &str) -> bool {
+pub async fn is_taken<L: LeaseStore>(leases: &Leases<L>, name: &str) -> bool {
     leases.acquire(name).await.unwrap().is_none()
 }
 
@@ -160,6 +162,12 @@ async fn of_that_name_alone<S: Keeps>(ground: Ground<S>) {
     let error = leases.acquire(&format!("{longest}.")).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::TooLong);
     assert_eq!(held[2].name(), "settle ");
+    for lease in held {
+        lease.release().await.unwrap();
+    }
+    for name in names {
+        let _lease = acquired(&leases, name).await;
+    }
 }
 
 async fn released_by_its_owner_alone<S: Keeps>(ground: Ground<S>) {
@@ -251,6 +259,13 @@ async fn dropped_while_it_is_acquired<S: Keeps>(ground: Ground<S>) {
     }
     let lease = leases.wait_for("settle", Duration::from_secs(15)).await.unwrap();
     assert!(lease.is_some(), "what came too late was given back");
+}
+
+async fn for_as_long_as_there_is<S: Keeps>(ground: Ground<S>) {
+    let (store, _kept) = S::keeper(&ground).await;
+    let leases = Leases::new(&store).lasting(Duration::MAX);
+    let lease = acquired(&leases, "settle").await;
+    assert!(is_taken(&leases, "settle").await && lease.is_held());
 }
 
 async fn in_a_spawned_task<S: Keeps>(ground: Ground<S>) {

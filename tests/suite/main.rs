@@ -7,6 +7,8 @@
     clippy::pedantic,
     // the same cases run with journals and without
     clippy::duplicate_mod,
+    // what the database's clock says is compared with ours, and facts of orders have times
+    clippy::disallowed_methods,
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic
@@ -56,6 +58,8 @@ mod proxy;
 mod races;
 #[cfg(any(feature = "postgres", feature = "mysql"))]
 mod servers;
+#[cfg(any(feature = "postgres", feature = "mysql"))]
+mod skew;
 #[cfg(any(feature = "postgres", feature = "mysql"))]
 mod statements;
 mod stock;

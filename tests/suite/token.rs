@@ -140,6 +140,8 @@ async fn bound_to_purpose_and_subject<S: TokenStore>(ground: Ground<S>) {
         assert_eq!(shown(&form, "anna", secret).await, "unknown", "{secret:?}");
     }
     assert_eq!(shown(&form, "anna", token.secret()).await, "fresh", "none of that has used it");
+    let long = Tokens::new(&ground.store, "p".repeat(65));
+    assert_eq!(long.issue("anna").await.unwrap_err().kind(), onward::ErrorKind::TooLong);
 }
 
 async fn expired<S: TokenStore>(ground: Ground<S>) {

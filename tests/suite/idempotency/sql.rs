@@ -327,8 +327,8 @@ async fn purged<B: Db>(db: Fixture<B>) {
     let claims = shop(&db, 0).await;
     let other = Claims::new(&db.pool, "refund");
     drop(owned(&claims, "busy").await);
-    owned(&claims, "k").await.finish(&reply("anna")).await.unwrap();
     owned(&other, "k").await.finish(&reply("otto")).await.unwrap();
+    owned(&claims, "k").await.finish(&reply("anna")).await.unwrap();
     // As many as one batch deletes, and more.
     let digits = "(SELECT 0 AS d UNION SELECT 1 UNION SELECT 2 UNION SELECT 3 UNION SELECT 4 UNION SELECT 5 UNION \
                   SELECT 6 UNION SELECT 7 UNION SELECT 8 UNION SELECT 9)";

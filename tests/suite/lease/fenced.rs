@@ -23,7 +23,9 @@ on_every_database![
     waits_for_the_transaction_that_holds_it,
     refused_though_it_waited_for_the_lock_already,
     told_when_a_write_is_refused,
+    of_that_name_alone,
     numbers_of_another_database,
+    seen_by_two_at_once,
     numbers_never_come_again,
     attempts_at_once_under_one_lease,
 ];
@@ -235,13 +237,27 @@ async fn told_when_a_write_is_refused<B: Db>(db: Fixture<B>) {
     tx.commit().await.unwrap();
 }
 
+/// What one lease's number is says nothing of another's.
+async fn of_that_name_alone<B: Db>(db: Fixture<B>) {
+    onward::migrate(&db.pool).await.unwrap();
+    let leases = Leases::new(&db.pool);
+    let older = acquired(&leases, "refund").await;
+    let newer = acquired(&leases, "charge").await;
+    for lease in [&newer, &older] {
+        let mut tx = onward::begin(&db.pool).await.unwrap();
+        lease.hold_in(&mut tx).await.unwrap();
+        tx.commit().await.unwrap();
+    }
+    assert_eq!(db.number("SELECT held FROM onward_lease WHERE name = 'refund'").await, 1);
+}
+
 /// The work's own database keeps the highest number that it has seen.
 async fn numbers_of_another_database<B: Db>(db: Fixture<B>) {
     let other = db.another(4).await;
     for db in [&db, &other] {
         onward::migrate(&db.pool).await.unwrap();
     }
-    db.orders(4).await;
+    db.orders(6).await;
     let (late, next) = late_and_next(&other).await;
     let told = async |id: i64, lease: &Lease| {
         let order = db.pending(id).await;
@@ -251,6 +267,34 @@ async fn numbers_of_another_database<B: Db>(db: Fixture<B>) {
     assert_eq!(told(2, &next).await, "applied");
     assert_eq!(told(3, &late).await, "fenced");
     assert_eq!(told(4, &next).await, "applied");
+    // What it sees first is kept as well.
+    db.run("DELETE FROM onward_lease").await;
+    assert_eq!(told(5, &next).await, "applied");
+    assert_eq!(told(6, &late).await, "fenced");
+}
+
+/// Two see their first number of a lease at the same time.
+async fn seen_by_two_at_once<B: Db>(db: Fixture<B>) {
+    let other = db.another(4).await;
+    for db in [&db, &other] {
+        onward::migrate(&db.pool).await.unwrap();
+    }
+    db.orders(2).await;
+    let lease = acquired(&Leases::new(&other.pool), "charge").await;
+    for (id, fence, expected) in [(1, lease.fence(), "applied"), (2, lease.fence() + 1, "fenced")] {
+        db.run("DELETE FROM onward_lease").await;
+        let mut tx = onward::begin(&db.pool).await.unwrap();
+        let seen =
+            format!("INSERT INTO onward_lease VALUES ('charge', {fence}, 1, NULL, '2000-01-01 00:00:00')");
+        B::run(&mut tx, &seen).await.unwrap();
+        let attempt = db.pending(id).await.pay(format!("T-{id}"), noon()).fenced(&lease);
+        let pool = db.pool.clone();
+        let told = tokio::spawn(async move { attempt.apply(&pool).await.unwrap().as_str() });
+        sleep(Duration::from_millis(400)).await;
+        assert!(!told.is_finished(), "it did not wait");
+        tx.commit().await.unwrap();
+        assert_eq!(told.await.unwrap(), expected);
+    }
 }
 
 /// Not even where the table was emptied.

@@ -184,6 +184,47 @@ async fn no_numbers_no_lease() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn numbers_of_that_name_alone() {
+    let shop = Shop::open(Sqlite::fresh(4).await).await;
+    let leases = Leases::new(&shop.store);
+    let first = acquired(&leases, "charge").await;
+    let _other = acquired(&leases, "refund").await;
+    assert_eq!(shop.pays(1, &first).await, "applied");
+    // None comes again, even where the table was emptied.
+    let number = first.fence();
+    first.release().await.unwrap();
+    assert_eq!(shop.db.run("DELETE FROM onward_lease").await, 2);
+    assert!(acquired(&leases, "charge").await.fence() > number);
+}
+
+/// The time it takes to get a number is time of the lease.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_number_that_was_waited_for() {
+    let mut shop = Shop::open(Sqlite::fresh(4).await).await;
+    let asked = async |lasting: Duration, name: &'static str, waits: Duration| {
+        let leases = Leases::new(&shop.store).lasting(lasting);
+        acquired(&leases, name).await.release().await.unwrap();
+        let mut tx = onward::begin(&shop.db.pool).await.unwrap();
+        Sqlite::run(&mut tx, "UPDATE onward_lease SET held = held").await.unwrap();
+        let sent = Instant::now();
+        let asked = tokio::spawn(async move { leases.acquire(name).await.unwrap() });
+        sleep(waits).await;
+        assert!(!asked.is_finished(), "it did not wait");
+        tx.rollback().await;
+        (sent, asked.await.unwrap())
+    };
+    // Redis has given it up meanwhile, to whoever comes first.
+    let (_, lease) = asked(Duration::from_millis(900), "brief", Duration::from_millis(1500)).await;
+    assert!(lease.is_none());
+
+    let lasting = Duration::from_secs(6);
+    let (sent, lease) = asked(lasting, "charge", Duration::from_millis(1500)).await;
+    let lease = lease.unwrap();
+    shop.server.kill().unwrap();
+    timeout(lasting - sent.elapsed(), lease.lost().cancelled()).await.expect("told before its time is over");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn every_key_expires() {
     let shop = Shop::open(Sqlite::fresh(4).await).await;
     let leases = Leases::new(&shop.store).lasting(Duration::from_secs(3));

@@ -12,8 +12,9 @@ const HOUR: Duration = Duration::from_secs(3_600);
 async fn purged<B: Db>(db: Fixture<B>) {
     onward::migrate(&db.pool).await.unwrap();
     let (tokens, others) = (Tokens::new(&db.pool, "form"), Tokens::new(&db.pool, "button"));
-    let (late, done) = (tokens.issue("anna").await.unwrap(), tokens.issue("anna").await.unwrap());
+    // Older than all of the others.
     let other = others.issue("anna").await.unwrap();
+    let (late, done) = (tokens.issue("anna").await.unwrap(), tokens.issue("anna").await.unwrap());
     let _ = fresh(&tokens, done.secret()).await;
     // As many as one batch deletes, and more: used ones and others.
     let digits = "(SELECT 0 AS d UNION SELECT 1 UNION SELECT 2 UNION SELECT 3 UNION SELECT 4 UNION SELECT 5 UNION \
