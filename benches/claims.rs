@@ -21,7 +21,10 @@ use onward::{
     idempotency::{Claim, ClaimStore, Claims, Reply},
     redis::{
         Redis,
-        redis::{Client, aio::ConnectionManager},
+        redis::{
+            Client,
+            aio::{ConnectionManager, ConnectionManagerConfig},
+        },
     },
     sqlx::postgres::PgPoolOptions,
     token::{Consumed, TokenStore, Tokens},
@@ -175,8 +178,13 @@ async fn main() -> Result<(), BoxError> {
     if all || given("redis") {
         let server = suite::servers::Server::redis()?;
         let url = server.url("0");
-        let by = ConnectionManager::new(Client::open(url.as_str())?).await?;
-        run(&Redis::connect(&url).await?, &by, limit).await?;
+        // Patient, since a machine that measures may be busy.
+        let settings = ConnectionManagerConfig::new().set_response_timeout(Some(Duration::from_secs(60)));
+        let by = async || {
+            let client = Client::open(url.as_str())?;
+            ConnectionManager::new_with_config(client, settings.clone()).await
+        };
+        run(&Redis::new(by().await?), &by().await?, limit).await?;
     }
     if all || given("postgres") {
         let server = suite::servers::Server::postgres_with(suite::servers::Options { durable: true })?;
