@@ -179,7 +179,7 @@ async fn main() -> Result<(), BoxError> {
         let server = suite::servers::Server::redis()?;
         let url = server.url("0");
         // Patient, since a machine that measures may be busy.
-        let settings = ConnectionManagerConfig::new().set_response_timeout(Some(Duration::from_secs(60)));
+        let settings = ConnectionManagerConfig::new().set_response_timeout(Some(Duration::from_mins(1)));
         let by = async || {
             let client = Client::open(url.as_str())?;
             ConnectionManager::new_with_config(client, settings.clone()).await
