@@ -20,7 +20,7 @@
 //! and so no work is done twice as long as the table stands. Times are those of the database's clock, never the client's; on
 //! a cluster whose nodes' clocks differ, a claim is taken over early or late by as much, and still one owner alone can finish.
 //!
-//! **In Redis** ([`Redis`](crate::redis::Redis), feature `redis`) a claim is **advisory**: the answer is stored after the
+//! **In Redis** (`redis::Redis`, feature `redis`) a claim is **advisory**: the answer is stored after the
 //! commit ([`Owned::finish`]), and an owner that was taken over learns of it only then. It turns away nearly everybody, and
 //! what is underneath must turn away the rest.
 //!

@@ -10,7 +10,7 @@
 //!
 //! 128 bits of the system's generator, bound to a purpose and a subject, with an expiry; only the hash is stored.
 //! Tokens are kept in the database (`&pool`; the table comes with [`migrate`](crate::migrate)) or in Redis
-//! ([`Redis`](crate::redis::Redis), feature `redis`).
+//! (`redis::Redis`, feature `redis`).
 //!
 //! If they cannot be reached, `issue` and `consume` are errors, and **no work is done**: right for money. A form may fall
 //! through to another store, if you say so: [`OrElse`].

@@ -61,7 +61,7 @@ impl<B: Backend> Tokens<Pool<B>> {
     ///
     /// # Errors
     ///
-    /// [`Busy`](ErrorKind::Busy), [`CommitUnknown`](ErrorKind::CommitUnknown), [`Database`](ErrorKind::Database). What was forgotten by then stays so.
+    /// [`Busy`](crate::ErrorKind::Busy), [`CommitUnknown`](crate::ErrorKind::CommitUnknown), [`Database`](crate::ErrorKind::Database). What was forgotten by then stays so.
     pub async fn purge(&self, older_than: Duration) -> Result<u64, Error> {
         let mut db = Db::Pool(&self.store);
         forget(&mut db, TABLE, [&OLDEST, &OLD], &self.purpose, older_than)
