@@ -160,3 +160,39 @@ mod mariadb {
         unknown_stays_unknown(sqlx::MySql::fresh(3).await, Protocol::MySql).await;
     }
 }
+
+#[cfg(feature = "redis")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn redis() {
+    use onward::redis::Redis;
+    let (url, prefix) = (crate::servers::redis().admin_url(), crate::db::fresh_name());
+    let direct = Claims::new(&Redis::connect(url).await.unwrap().prefix(&prefix), "checkout");
+    let mut struck = 0;
+    for (side, harm) in HARMS {
+        for n in 1..50 {
+            let case = format!("{harm:?} at message {n} of the {side:?}");
+            let proxy = Proxy::before(url, Protocol::Redis).await;
+            let store = Redis::connect(&proxy.url(url)).await.unwrap().prefix(&prefix);
+            let claims = Claims::new(&store, "checkout");
+            // Its connection has said all that it says by itself, and the server knows the script.
+            owned(&claims, &format!("{case}, before")).await.finish(&reply("anna")).await.unwrap();
+            proxy.arm(side, n, harm, 1);
+            let owned = owned(&claims, &case).await;
+            let claiming = proxy.disarm();
+            assert_eq!(told(&direct, &case).await, "in progress", "{case}");
+
+            proxy.arm(side, n, harm, 1);
+            owned.finish(&reply(&case)).await.unwrap();
+            let finishing = proxy.disarm() - claiming;
+            proxy.release();
+            drop((owned, claims, store));
+            proxy.settled().await;
+            assert_eq!(answered(&direct, &case).await, reply(&case));
+            struck += claiming + finishing;
+            if claiming + finishing == 0 {
+                break;
+            }
+        }
+    }
+    assert!(struck >= 2 * HARMS.len(), "{struck}");
+}

@@ -189,12 +189,56 @@ async fn numbers_of_that_name_alone() {
     let leases = Leases::new(&shop.store);
     let first = acquired(&leases, "charge").await;
     let _other = acquired(&leases, "refund").await;
+    assert!(is_taken(&leases, "charge").await, "whoever does not get it draws no number");
     assert_eq!(shop.pays(1, &first).await, "applied");
     // None comes again, even where the table was emptied.
     let number = first.fence();
     first.release().await.unwrap();
     assert_eq!(shop.db.run("DELETE FROM onward_lease").await, 2);
     assert!(acquired(&leases, "charge").await.fence() > number);
+}
+
+/// Whoever got no reply, from Redis or from the database, asks again, and so learns that it was he.
+#[cfg(feature = "postgres")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_reply_is_lost_at_each_message() {
+    use crate::proxy::{Harm, Protocol, Proxy, Side, through};
+    let shop = Shop::open(sqlx::Postgres::fresh(4).await).await;
+    let (redis_url, direct) = (shop.server.url("0"), Leases::new(&shop.store));
+    let mut struck = [0, 0];
+    for (place, url) in [&redis_url, &shop.db.url].into_iter().enumerate() {
+        let protocol = [Protocol::Redis, Protocol::Postgres][place];
+        for (side, harm) in
+            [(Side::Client, Harm::CutBefore), (Side::Client, Harm::CutAfter), (Side::Server, Harm::CutBefore)]
+        {
+            for n in 1..50 {
+                let name = format!("{protocol:?} {harm:?} at message {n} of the {side:?}");
+                let proxy = Proxy::before(url, protocol).await;
+                let pool = match place {
+                    0 => shop.db.pool.clone(),
+                    _ => through(&proxy, url).await,
+                };
+                let at = if place == 0 { proxy.url(url) } else { redis_url.clone() };
+                let leases = Leases::new(&InRedis::new(&Redis::connect(&at).await.unwrap(), &pool));
+                // A name that is known, and statements that are prepared.
+                acquired(&leases, &name).await.release().await.unwrap();
+                proxy.arm(side, n, harm, 1);
+                let lease = acquired(&leases, &name).await;
+                let strikes = proxy.disarm();
+                assert!(is_taken(&direct, &name).await, "{name}");
+                let mut tx = onward::begin(&shop.db.pool).await.unwrap();
+                lease.hold_in(&mut tx).await.unwrap();
+                tx.commit().await.unwrap();
+                lease.release().await.unwrap();
+                assert!(!is_taken(&direct, &name).await, "{name}");
+                struck[place] += strikes;
+                if strikes == 0 {
+                    break;
+                }
+            }
+        }
+    }
+    assert!(struck.iter().all(|struck| *struck >= 3), "{struck:?}");
 }
 
 /// The time it takes to get a number is time of the lease.
