@@ -5,8 +5,8 @@
 //! through that come while the first is still working.
 //!
 //! A token is a door, not the last word: the work may fail after it was consumed, and whoever keeps the tokens may lose
-//! them. So its hash goes with the work as the unique [`request_id`](crate::Attempt::request_id) (or as the key of
-//! [`once`](crate::once())): what was done under it is not done again, whatever became of the token.
+//! them. So its hash goes with the work as the [`request_id`](crate::Attempt::request_id), which the lifecycle's journal
+//! makes unique (or as the key of [`once`](crate::once())): what was done under it is not done again, whatever became of the token.
 //!
 //! 128 bits of the system's generator, bound to a purpose and a subject, with an expiry; only the hash is stored.
 //! Tokens are kept in the database (`&pool`; the table comes with [`migrate`](crate::migrate)) or in Redis
